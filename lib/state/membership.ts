@@ -1,0 +1,63 @@
+import type { Cause } from "../base/cause.ts";
+
+/** The protocols by which a cluster joins a hub. */
+export type Protocol = "antrea" | "ocm";
+
+/** How Hawser reaches the cluster that joins. Exactly one way; never a secret itself, always a reference to one. */
+export type Access = { readonly kubeconfig: KubeconfigReference };
+
+/** Where a kubeconfig lies: a file (local world only) or an SSM parameter (SecureString). */
+export type KubeconfigReference =
+  | { readonly file: string; readonly context?: string }
+  | { readonly ssm: string; readonly context?: string };
+
+/** What an Antrea membership needs to know beyond the cluster's own ClusterSet. */
+export interface AntreaMembership {
+  /** Namespace of the ClusterSet and its token Secret in the member. */
+  readonly namespace: string;
+  /** Name of the ClusterSet; absent: the one ClusterSet of the Namespace. */
+  readonly clusterSet?: string;
+}
+
+/** What a user may tune. */
+export interface MembershipOptions {
+  /** Beats that must fail in a row before a membership that was connected is shown as disconnected. */
+  readonly failureThreshold: number;
+}
+
+/** What the user asked for, validated: the membership document with its defaults filled in. */
+export interface MembershipSpec {
+  /** Hawser's own name of the cluster, unique per stage; a DNS-1123 label. */
+  readonly cluster: string;
+  readonly protocol: Protocol;
+  readonly access: Access;
+  readonly antrea: AntreaMembership;
+  readonly options: MembershipOptions;
+}
+
+/** Where a membership is in its life. */
+export type Phase = "joining" | "joined" | "leaving" | "left";
+
+/** One line about a membership for lists, written together with the condition that changes it. */
+export interface Summary {
+  readonly state: "Pending" | "Connected" | "Disconnected" | "Unknown" | "Paused" | "Leaving";
+  readonly cause?: Cause;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** The membership item. All moments are milliseconds since the epoch. */
+export interface Membership extends MembershipSpec {
+  readonly shard: string;
+  readonly phase: Phase;
+  /** Rises when the membership changes shard, leader or credential; orders condition writes before the fence does. */
+  readonly assignment: number;
+  /** UID of the `kube-system` Namespace: the identity behind the name. */
+  readonly clusterUID?: string;
+  /** Set once the first beat has succeeded; `watch` starts by it. */
+  readonly connectedOnce: boolean;
+  readonly createdAt: number;
+  readonly createdBy: string;
+  readonly updatedAt: number;
+  readonly summary: Summary;
+}
