@@ -73,7 +73,11 @@ export interface KubeClient {
   /** PUT; the object carries its resourceVersion. */
   update(ref: ObjectRef, object: KubeObject, options: CallOptions): Promise<Result<Answer<KubeObject>, KubeError>>;
   /** PUT to `/status`. */
-  updateStatus(ref: ObjectRef, object: KubeObject, options: CallOptions): Promise<Result<Answer<KubeObject>, KubeError>>;
+  updateStatus(
+    ref: ObjectRef,
+    object: KubeObject,
+    options: CallOptions,
+  ): Promise<Result<Answer<KubeObject>, KubeError>>;
   /** PATCH with `application/merge-patch+json` (RFC 7396). */
   mergePatch(ref: ObjectRef, patch: object, options: CallOptions): Promise<Result<Answer<KubeObject>, KubeError>>;
   /** Merge PATCH to `/status`. */

@@ -51,10 +51,10 @@ export type BatonChange = { readonly [K in keyof Omit<BatonRecord, "writeId">]?:
 /** What must hold for a change: no record at all, or each named field equal (`undefined`: the field must be absent). */
 export type BatonExpectation =
   | "absent"
-  | { readonly [K in "fence" | "renewals" | "holder" | "expiresAt" | "yieldTo"]?: BatonRecord[K] | undefined } & {
+  | ({ readonly [K in "fence" | "renewals" | "holder" | "expiresAt" | "yieldTo"]?: BatonRecord[K] | undefined } & {
       /** Id of the standby that must stand in the record; `null`: there must be none. */
       readonly standbyId?: string | null;
-    };
+    });
 
 /** The store could not answer; nothing is known about the write unless `kind` is `invalid` or `denied`. */
 export interface StoreFailure {
