@@ -111,6 +111,21 @@ export type AdmissionResult =
 /** Asked by the engine for each write, after defaulting and before validation and storage. `phase` says which webhooks. */
 export type Admission = (phase: "mutating" | "validating", attributes: AdmissionAttributes) => Promise<AdmissionResult>;
 
+/**
+ * A resource that is a question to the server, not a thing in its storage: the reviews of `authorization.k8s.io` and
+ * `authentication.k8s.io`, and `serviceaccounts/token`. The engine shows it in discovery (verb `create` alone) and
+ * `serves` it; the front answers it.
+ */
+export interface VirtualResource {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespaced: boolean;
+  create(request: ResourceRequest): Promise<ApiReply>;
+}
+
 /** The API's machinery behind authentication and authorisation: resources, schemas, storage, watches. */
 export interface Engine {
   execute(request: ResourceRequest): Promise<ApiReply>;
@@ -122,6 +137,11 @@ export interface Engine {
   /** All objects of a served type, for the server's own use (RBAC, webhook configurations, ServiceAccount tokens). */
   readAll(group: string, resource: string, namespace?: string): readonly ApiObject[];
   readOne(group: string, resource: string, namespace: string | undefined, name: string): ApiObject | undefined;
+  /**
+   * Changes with every write or delete of an object of the type, `restore` included, at the cost of a look-up: what is
+   * derived from all objects of a type (parsed RBAC, webhook configurations) is kept as long as this stays the same.
+   */
+  collectionVersion(group: string, resource: string): string;
   /** Writes as the server itself: no authorisation, no admission. Create or replace, for seeding a cluster. */
   apply(object: unknown): Promise<ApiObject>;
   /** Forgets history up to now, as etcd's compaction does: watches and continue tokens from before answer 410. */
