@@ -1,7 +1,10 @@
 import type { Cause } from "../base/cause.ts";
 
 /** The protocols by which a cluster joins a hub. */
-export type Protocol = "antrea" | "ocm";
+export const PROTOCOLS = ["antrea", "ocm"] as const;
+
+/** One of {@link PROTOCOLS}. */
+export type Protocol = (typeof PROTOCOLS)[number];
 
 /** How Hawser reaches the cluster that joins. Exactly one way; never a secret itself, always a reference to one. */
 export type Access = { readonly kubeconfig: KubeconfigReference };
@@ -23,6 +26,8 @@ export interface AntreaMembership {
 export interface MembershipOptions {
   /** Beats that must fail in a row before a membership that was connected is shown as disconnected. */
   readonly failureThreshold: number;
+  /** Which network the functions must run in to reach the cluster; a shard serves one network profile. */
+  readonly networkProfile: string;
 }
 
 /** What the user asked for, validated: the membership document with its defaults filled in. */
@@ -35,12 +40,27 @@ export interface MembershipSpec {
   readonly options: MembershipOptions;
 }
 
+/** Names one membership. */
+export interface MembershipKey {
+  readonly cluster: string;
+  readonly protocol: Protocol;
+}
+
+/** The phases of a membership's life. */
+export const PHASES = ["joining", "joined", "leaving", "left"] as const;
+
 /** Where a membership is in its life. */
-export type Phase = "joining" | "joined" | "leaving" | "left";
+export type Phase = (typeof PHASES)[number];
+
+/** The states by which memberships are listed. */
+export const SUMMARY_STATES = ["Pending", "Connected", "Disconnected", "Unknown", "Paused", "Leaving"] as const;
+
+/** One of {@link SUMMARY_STATES}. */
+export type SummaryState = (typeof SUMMARY_STATES)[number];
 
 /** One line about a membership for lists, written together with the condition that changes it. */
 export interface Summary {
-  readonly state: "Pending" | "Connected" | "Disconnected" | "Unknown" | "Paused" | "Leaving";
+  readonly state: SummaryState;
   readonly cause?: Cause;
   /** Milliseconds since the epoch. */
   readonly since: number;
