@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import type { UserError } from "../../lib/base/user-error.ts";
+
+/** An object of a manifest, as written. */
+export interface Manifest {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: { name?: string; namespace?: string; annotations?: Record<string, string> };
+  [field: string]: unknown;
+}
+
+/** A member's ClusterSet, as far as the world needs it. */
+export interface MemberClusterSet {
+  readonly name: string;
+  /** Namespace in the member. */
+  readonly namespace: string;
+  readonly clusterId: string;
+  readonly leaderId: string;
+  /** Namespace of the common area in the leader. */
+  readonly leaderNamespace: string;
+  readonly secret: string;
+}
+
+/** One member to be: its name and everything that is applied in it. */
+export interface MemberManifests {
+  readonly cluster: string;
+  readonly clusterSet: MemberClusterSet;
+  readonly objects: readonly Manifest[];
+}
+
+/** What a folder of manifests describes. */
+export interface WorldManifests {
+  readonly leader: readonly Manifest[];
+  readonly members: readonly MemberManifests[];
+}
+
+/** The folder cannot be used; shown without a stack. */
+export class ManifestError extends Error {
+  readonly errors: readonly UserError[];
+  constructor(errors: readonly UserError[]) {
+    super(errors.map((e) => `${e.path}: ${e.problem}. ${e.remedy}`).join("\n"));
+    this.name = "ManifestError";
+    this.errors = errors;
+  }
+}
+
+/**
+ * Reads a folder of manifests. Each file, or each sub-folder as a whole, is one cluster: a member where it holds a
+ * ClusterSet with a `namespace` and a `secret` (the form that Antrea's guide uses in members), else a part of the leader.
+ */
+export function readManifests(folder: string): WorldManifests {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new ManifestError([{ path: folder, problem: "is not a folder", remedy: "Name a folder with YAML files" }]);
+  }
+  const leader: Manifest[] = [];
+  const members: MemberManifests[] = [];
+  for (const [name, files] of groups(folder)) {
+    const objects = files.flatMap((file) => readObjects(file));
+    const clusterSets = objects.filter((object) => isMemberClusterSet(object));
+    const [first, second] = clusterSets;
+    if (second !== undefined) {
+      throw new ManifestError([
+        {
+          path: files.join(", "),
+          problem: "holds two members' ClusterSets",
+          remedy: "Give each member a file or a folder of its own",
+        },
+      ]);
+    }
+    if (first === undefined) leader.push(...objects);
+    else members.push({ cluster: name, clusterSet: readClusterSet(first, files.join(", ")), objects });
+  }
+  if (members.length === 0) {
+    throw new ManifestError([
+      {
+        path: folder,
+        problem: "holds no member",
+        remedy: "A member is a ClusterSet with spec.namespace and spec.leaders[0].secret, and its token Secret",
+      },
+    ]);
+  }
+  return { leader, members };
+}
+
+function groups(folder: string): [string, string[]][] {
+  const found: [string, string[]][] = [];
+  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => a.name.localeCompare(b.name))) {
+    const place = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      const files = readdirSync(place, { recursive: true, encoding: "utf8" })
+        .filter((f) => isManifest(f))
+        .toSorted();
+      if (files.length > 0) found.push([entry.name, files.map((file) => join(place, file))]);
+    } else if (isManifest(entry.name)) {
+      found.push([basename(entry.name, extname(entry.name)), [place]]);
+    }
+  }
+  return found;
+}
+
+function isManifest(file: string): boolean {
+  return [".yaml", ".yml", ".json"].includes(extname(file));
+}
+
+function readObjects(file: string): Manifest[] {
+  return parseAllDocuments(readFileSync(file, "utf8")).flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) {
+      throw new ManifestError([
+        { path: file, problem: `is not YAML: ${error.message.split("\n")[0]}`, remedy: "Mend the file" },
+      ]);
+    }
+    const object = document.toJS() as Manifest | null;
+    if (object === null) return [];
+    if (object.kind === "List" && Array.isArray(object["items"])) return object["items"] as Manifest[];
+    return [object];
+  });
+}
+
+interface ClusterSetSpec {
+  readonly clusterID?: string;
+  readonly namespace?: string;
+  readonly leaders?: readonly { readonly clusterID?: string; readonly secret?: string }[];
+}
+
+function isMemberClusterSet(object: Manifest): boolean {
+  const spec = object["spec"] as ClusterSetSpec | undefined;
+  return object.kind === "ClusterSet" && (spec?.namespace !== undefined || spec?.leaders?.[0]?.secret !== undefined);
+}
+
+function readClusterSet(object: Manifest, path: string): MemberClusterSet {
+  const spec = (object["spec"] ?? {}) as ClusterSetSpec;
+  const leader = spec.leaders?.[0];
+  const need = (value: string | undefined, field: string): string => {
+    if (value !== undefined && value !== "") return value;
+    throw new ManifestError([
+      { path, problem: `the ClusterSet has no ${field}`, remedy: "A member's ClusterSet needs it" },
+    ]);
+  };
+  return {
+    name: need(object.metadata?.name, "metadata.name"),
+    namespace: object.metadata?.namespace ?? "kube-system",
+    clusterId: need(spec.clusterID, "spec.clusterID"),
+    leaderId: need(leader?.clusterID, "spec.leaders[0].clusterID"),
+    leaderNamespace: need(spec.namespace, "spec.namespace"),
+    secret: need(leader?.secret, "spec.leaders[0].secret"),
+  };
+}
