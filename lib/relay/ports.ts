@@ -39,6 +39,12 @@ export interface BatonRecord {
   readonly moreExceptions?: number;
   /** The newest shard revision that the holder works by. */
   readonly seenRevision?: number;
+  /**
+   * The newest fence whose window has said that all its work has ended. A holder that took the baton from a living
+   * predecessor (`fence - 1`) may write to clusters once this reaches the predecessor's fence, or once the
+   * predecessor's validity is over, whichever comes first.
+   */
+  readonly stoppedFence?: number;
   /** Id of the last write, by which an ambiguous one is recognised. */
   readonly writeId: string;
 }
@@ -48,7 +54,11 @@ export type BatonChange = { readonly [K in keyof Omit<BatonRecord, "writeId">]?:
   readonly writeId: string;
 };
 
-/** What must hold for a change: no record at all, or each named field equal (`undefined`: the field must be absent). */
+/**
+ * What must hold for a change: no record at all, or a record whose named fields are equal (`undefined`: the field must
+ * be absent; a name that is not given is not looked at). An expectation that is not `"absent"` is refused when there is
+ * no record.
+ */
 export type BatonExpectation =
   | "absent"
   | ({ readonly [K in "fence" | "renewals" | "holder" | "expiresAt" | "yieldTo"]?: BatonRecord[K] | undefined } & {
@@ -97,9 +107,16 @@ export interface Hold {
   readonly previousRoundAt: number | undefined;
   /** Fires when all work must end: superseded, released, deadline. */
   readonly signal: AbortSignal;
-  /** True while this window may write to clusters: the last look, just before sending. Turns false 5 s before the expiry. */
+  /**
+   * True while this window, and no other, may write to clusters: the last look, just before sending. Turns false 5 s
+   * before the expiry. After a handover it turns true only when the predecessor has said that it stopped (or cannot be
+   * valid any more), a few seconds after `work` began: beats need not wait for it, see `mayRepeat`.
+   */
   mayWrite(): boolean;
-  /** True while this window may keep doing what is harmless when doubled (a beat), though the store cannot be reached. */
+  /**
+   * True while this window may do what is harmless when doubled (a beat): from the take on, and, for roles that may,
+   * also while the store cannot be reached.
+   */
   mayRepeat(): boolean;
   /** To be carried by the next renewal. */
   reportRound(round: {
@@ -112,12 +129,18 @@ export interface Hold {
 /** The work of a role, as the relay drives it. */
 export interface RoleWork {
   /**
-   * Reads memberships, credentials and connections. Called before the baton is taken, and again whenever the shard's
-   * revision has moved; `revision` was read before the call, so that a change in between is seen at the next look.
+   * Reads memberships, credentials and connections. Called before the baton is taken from a living holder (a free baton
+   * is taken first, so that the loser of a race asks nothing of any cluster), always before `work`, and again, also
+   * while `work` runs, whenever the shard's revision has moved; never twice at a time. `revision` was read before the
+   * call, so that a change in between is seen at the next look. A failure is tried again.
    */
   prepare(revision: number, signal: AbortSignal): Promise<Result<void, StoreFailure>>;
-  /** Works until `hold.signal` fires, and settles soon after. Rejects only for bugs. */
+  /**
+   * Works until `hold.signal` fires, and settles within seconds after; a role that has a task with an end settles when it
+   * is done, and the baton is released. Rejects only for bugs. May be called again, with a later fence, after it settled
+   * (a hot standby that had held the baton before).
+   */
   work(hold: Hold): Promise<void>;
-  /** Ends timers, streams and connections. */
+  /** Ends timers, streams and connections. Called once, last, also by a window that never prepared. */
   close(): Promise<void>;
 }
