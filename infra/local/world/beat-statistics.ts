@@ -1,4 +1,4 @@
-import { gridOffsetMs, gridPointAfter, gridPointAtOrBefore } from "../../lib/base/grid.ts";
+import { gridOffsetMs, gridPointAfter, gridPointAtOrBefore } from "../../../lib/base/grid.ts";
 
 /** How often a member announces, in milliseconds. */
 export const BEAT_INTERVAL_MS = 10_000;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import type { UserError } from "../../lib/base/user-error.ts";
+import type { UserError } from "../../../lib/base/user-error.ts";
 
 /** An object of a manifest, as written. */
 export interface Manifest {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { BEAT_INTERVAL_MS, judgeBeats } from "../../../infra/local/beat-statistics.ts";
-import { gridOffsetMs, gridPointAfter } from "../../../lib/base/grid.ts";
+import { BEAT_INTERVAL_MS, judgeBeats } from "../../../../infra/local/world/beat-statistics.ts";
+import { gridOffsetMs, gridPointAfter } from "../../../../lib/base/grid.ts";
 
 const FROM = Date.parse("2026-01-01T00:00:00Z");
 const TO = FROM + 90_000;
