@@ -1,5 +1,5 @@
 import type { Cause } from "../base/cause.ts";
-import { never } from "../base/result.ts";
+import { causeOf } from "../kube/cause.ts";
 import type { KubeError } from "../kube/errors.ts";
 
 /** Why a membership cannot beat: one word for machines, a sentence for people (at most 4,096 bytes, never a secret). */
@@ -8,46 +8,15 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Which of the two clusters of a membership was asked. */
-export type Side = "leader" | "member";
-
-/** The fault behind an error of one of the two API servers. */
-export function faultOf(error: KubeError, side: Side): Fault {
-  return { cause: causeOf(error, side), message: error.message };
+/** The fault behind an error of the member's API server. */
+export function memberFault(error: KubeError): Fault {
+  return { cause: causeOf(error), message: error.message };
 }
 
-function causeOf(error: KubeError, side: Side): Cause {
-  switch (error.kind) {
-    case "unauthorized":
-      return "CredentialRefused";
-    case "forbidden":
-      return "PermissionDenied";
-    case "notFound":
-      // The announce itself is made when it is missing: what is still missing then is the Namespace around it.
-      return side === "leader" ? "CommonAreaNotFound" : "ConfigurationInvalid";
-    case "invalid":
-      return "ConfigurationInvalid";
-    case "tooManyRequests":
-      return "Throttled";
-    case "webhookDenied":
-      return "DeniedByLeaderWebhook";
-    case "webhookUnavailable":
-      return "LeaderWebhookUnavailable";
-    case "timeout":
-      return "TimedOut";
-    case "network":
-      return "APIServerUnreachable";
-    case "tls":
-      return "TLSVerificationFailed";
-    case "unavailable":
-      // 502 to 504 come from what stands in front of an API server that does not answer, 500 from the server itself.
-      return error.status >= 502 && error.status <= 504 ? "APIServerUnreachable" : "ServerError";
-    case "conflict":
-    case "alreadyExists":
-    case "gone":
-    case "unexpected":
-      return "ServerError";
-    default:
-      return never(error);
-  }
+/**
+ * The fault behind an error of the leader's API server. An announce that is missing is made: what is still not found
+ * then is the Namespace around it.
+ */
+export function leaderFault(error: KubeError): Fault {
+  return { cause: error.kind === "notFound" ? "CommonAreaNotFound" : causeOf(error), message: error.message };
 }

@@ -1,0 +1,121 @@
+import type { Clock } from "../base/clock.ts";
+import type { CallOptions, KubeObject } from "../kube/client.ts";
+import type { KubeError } from "../kube/errors.ts";
+import type { ClusterSetSpec } from "./cluster-set.ts";
+import { announceName, TOUCH_ANNOTATION } from "./names.ts";
+import type { LeaderCluster } from "./ports.ts";
+import { announceObject, announceRef, MEMBER_CLUSTER_ANNOUNCES } from "./resources.ts";
+
+/** The IDs that an announce carries. */
+export type AnnounceIds = Pick<ClusterSetSpec, "clusterID" | "clusterSetID" | "leaderClusterID">;
+
+/** A field of the announce on the leader that is not what it should be. */
+export interface IdMismatch {
+  readonly field: keyof AnnounceIds;
+  readonly wanted: string;
+  readonly found: string;
+}
+
+/** What one beat has shown. */
+export type BeatObservation =
+  | {
+      readonly kind: "ok";
+      /** The announce existed before; false: this beat made it. */
+      readonly found: boolean;
+      /** Empty when the announce says what it should. */
+      readonly mismatches: readonly IdMismatch[];
+      /** It is being deleted: the beat counts, and it is expected to be made again once it is gone. */
+      readonly terminating: boolean;
+    }
+  | {
+      readonly kind: "failed";
+      readonly error: KubeError;
+      /** The refusal proves that the announce exists. */
+      readonly found: boolean;
+    }
+  /** There is no announce and `mayCreate` said no: neither a success nor a failure. */
+  | { readonly kind: "withheld" };
+
+/** How a beat is sent. */
+export interface BeatOptions {
+  readonly clock: Clock;
+  /** The whole beat, in milliseconds; to be shorter than the interval. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Asked before an announce is made where there is none: a membership that is leaving must not make it again. */
+  mayCreate(): Promise<boolean>;
+}
+
+/**
+ * One beat: a merge patch of `touch-ts`, so that one request is enough, the leader's finalizer and other people's
+ * annotations stay, and no write of theirs can conflict. Only where there is no announce yet one is created.
+ *
+ * A conflict is tried once more: the API server reports one when other writes kept getting in between. AlreadyExists
+ * means that somebody was faster, so it is patched after all.
+ *
+ * @param touchTs a new value for each beat: the leader counts only what changes
+ */
+export async function sendBeat(
+  leader: LeaderCluster,
+  spec: ClusterSetSpec,
+  touchTs: string,
+  options: BeatOptions,
+): Promise<BeatObservation> {
+  const startedMs = options.clock.monotonicMs();
+  const rest = (): CallOptions => ({
+    timeoutMs: Math.max(1, options.timeoutMs - (options.clock.monotonicMs() - startedMs)),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+
+  const first = await touch(leader, spec, touchTs, rest);
+  if (first.kind !== "failed" || first.error.kind !== "notFound") return first;
+  if (!(await options.mayCreate())) return { kind: "withheld" };
+
+  const object = announceObject(spec, spec.commonArea, { [TOUCH_ANNOTATION]: touchTs });
+  const created = await leader.create(MEMBER_CLUSTER_ANNOUNCES, spec.commonArea, object, rest());
+  if (created.ok) return seen(created.value.object, spec, false);
+  if (created.error.kind !== "alreadyExists") return { kind: "failed", error: created.error, found: false };
+  return touch(leader, spec, touchTs, rest);
+}
+
+async function touch(
+  leader: LeaderCluster,
+  spec: ClusterSetSpec,
+  touchTs: string,
+  rest: () => CallOptions,
+): Promise<BeatObservation> {
+  const ref = announceRef(spec.commonArea, spec.clusterID);
+  const patch = { metadata: { annotations: { [TOUCH_ANNOTATION]: touchTs } } };
+  let answer = await leader.mergePatch(ref, patch, rest());
+  if (!answer.ok && answer.error.kind === "conflict") answer = await leader.mergePatch(ref, patch, rest());
+  if (answer.ok) return seen(answer.value.object, spec, true);
+  return { kind: "failed", error: answer.error, found: provesAnnounce(answer.error) };
+}
+
+/**
+ * An API server looks for the object before it asks admission webhooks about a patch, and finds conflicts only between
+ * versions of an object: each of these answers means that there is one.
+ */
+function provesAnnounce(error: KubeError): boolean {
+  return error.kind === "webhookDenied" || error.kind === "webhookUnavailable" || error.kind === "conflict";
+}
+
+function seen(object: KubeObject, ids: AnnounceIds, found: boolean): BeatObservation {
+  const fields = ["clusterID", "clusterSetID", "leaderClusterID"] as const;
+  const mismatches = fields.flatMap((field) => {
+    const there = object[field];
+    const text = typeof there === "string" ? there : "";
+    return text === ids[field] ? [] : [{ field, wanted: ids[field], found: text }];
+  });
+  return { kind: "ok", found, mismatches, terminating: object.metadata.deletionTimestamp !== undefined };
+}
+
+/** The mismatch in words: what is wrong on the leader, and what to do. */
+export function describeMismatch(mismatches: readonly IdMismatch[], spec: ClusterSetSpec): string {
+  const list = mismatches.map((m) => `${m.field} is "${m.found}" instead of "${m.wanted}"`).join(", ");
+  const name = announceName(spec.clusterID);
+  return (
+    `MemberClusterAnnounce ${spec.commonArea}/${name} on the leader carries other IDs than the member's ClusterSet: ${list}. ` +
+    "Correct the ClusterSet, or delete the announce: it is made again with the right IDs"
+  );
+}
