@@ -1,0 +1,271 @@
+import { isDeepStrictEqual } from "node:util";
+import { failed, ok, type Result } from "../base/result.ts";
+import { untilSettled } from "./attempts.ts";
+import type { StateError } from "./errors.ts";
+import { items, readItem } from "./items.ts";
+import { keys } from "./keys.ts";
+import { clearLeftovers } from "./leftovers.ts";
+import { type Membership, type MembershipKey, PROTOCOLS } from "./membership.ts";
+import {
+  decideMembershipChange,
+  decideRejoin,
+  type MembershipChange,
+  type MembershipDecision,
+  type MembershipExpectation,
+} from "./membership-change.ts";
+import type { CreateOutcome, JoinRequest, MembershipOutcome } from "./membership-outcome.ts";
+import type { ShardStore } from "./shard-store.ts";
+import type { StoreParts } from "./store-parts.ts";
+import { assign, expr, path, value } from "./table/expression.ts";
+import type { Call, Item, Refusal, Write } from "./table/table.ts";
+import { absent, arrivedBefore, equals, membershipItem, shardWrite } from "./writes.ts";
+
+interface Stored {
+  readonly membership: Membership;
+  readonly version: number;
+}
+
+/** Reads, decides and writes memberships: each change is one transaction that meets what was read, or is decided anew. */
+export class MembershipWrites {
+  readonly #parts: StoreParts;
+  readonly #shards: ShardStore;
+
+  constructor(parts: StoreParts, shards: ShardStore) {
+    this.#parts = parts;
+    this.#shards = shards;
+  }
+
+  async read(key: MembershipKey, signal: AbortSignal): Promise<Result<Stored | undefined, StateError>> {
+    const call = { what: `read membership ${nameOf(key)}`, signal };
+    const read = await this.#parts.table.get(keys.membership(key.cluster, key.protocol), call);
+    if (!read.ok) return read;
+    if (read.value === undefined) return ok(undefined);
+    return storedOf(read.value);
+  }
+
+  async create(request: JoinRequest, signal: AbortSignal): Promise<Result<CreateOutcome, StateError>> {
+    const call = { what: `create membership ${nameOf(request.spec)}`, signal };
+    return await untilSettled<CreateOutcome>(call.what, signal, async () => {
+      const read = await this.read(request.spec, signal);
+      if (!read.ok) return read;
+      if (read.value === undefined) return await this.#createNew(request, call);
+      const decision = decideRejoin(read.value.membership, request.spec, request.clusterUID, this.#now());
+      return await this.#apply(read.value, decision, call);
+    });
+  }
+
+  async update(
+    key: MembershipKey,
+    change: MembershipChange,
+    expect: MembershipExpectation,
+    signal: AbortSignal,
+  ): Promise<Result<MembershipOutcome | { kind: "absent" }, StateError>> {
+    const call = { what: `update membership ${nameOf(key)}`, signal };
+    return await untilSettled<MembershipOutcome | { kind: "absent" }>(call.what, signal, async () => {
+      const read = await this.read(key, signal);
+      if (!read.ok) return read;
+      if (read.value === undefined) return ok({ kind: "absent" });
+      const decision = decideMembershipChange(read.value.membership, change, expect, this.#now());
+      return await this.#apply(read.value, decision, call);
+    });
+  }
+
+  async remove(
+    key: MembershipKey,
+    expect: MembershipExpectation,
+    signal: AbortSignal,
+  ): Promise<Result<{ kind: "removed" | "absent" | "refused" }, StateError>> {
+    const call = { what: `remove membership ${nameOf(key)}`, signal };
+    const removed = await untilSettled<{ kind: "removed" | "absent" | "refused" }>(call.what, signal, async () => {
+      const read = await this.read(key, signal);
+      if (!read.ok) return read;
+      if (read.value === undefined) return ok({ kind: "absent" });
+      const { membership, version } = read.value;
+      if (decideMembershipChange(membership, {}, expect, this.#now()).kind === "refused")
+        return ok({ kind: "refused" });
+      const writes: Write[] = [
+        { kind: "delete", key: keys.membership(key.cluster, key.protocol), condition: equals("version", version) },
+        { kind: "delete", key: keys.shardMember(membership.shard, key.cluster, key.protocol) },
+        shardWrite(keys.shard(membership.shard), -1, this.#parts.ids.uuid()),
+      ];
+      const answer = await this.#parts.table.transact(writes, call);
+      if (!answer.ok) return answer;
+      return answer.value.kind === "written" ? ok({ kind: "removed" }) : "again";
+    });
+    if (!removed.ok || removed.value.kind === "refused") return removed;
+    const cleared = await clearLeftovers(this.#parts.table, key, call);
+    return cleared.ok ? removed : cleared;
+  }
+
+  async move(
+    key: MembershipKey,
+    toShard: string,
+    signal: AbortSignal,
+  ): Promise<Result<MembershipOutcome | { kind: "absent" | "shardFull" | "noSuchShard" }, StateError>> {
+    const call = { what: `move membership ${nameOf(key)} to shard ${toShard}`, signal };
+    return await untilSettled<MembershipOutcome | { kind: "absent" | "shardFull" | "noSuchShard" }>(
+      call.what,
+      signal,
+      async () => {
+        const [read, shard] = await Promise.all([this.read(key, signal), this.#shards.readShard(toShard, signal)]);
+        if (!read.ok) return read;
+        if (!shard.ok) return shard;
+        if (read.value === undefined) return ok({ kind: "absent" });
+        const { membership } = read.value;
+        if (membership.shard === toShard) return ok({ kind: "unchanged", membership });
+        if (shard.value === undefined) return ok({ kind: "noSuchShard" });
+        if (shard.value.count >= shard.value.capacity) return ok({ kind: "shardFull" });
+        return await this.#moveTo(read.value, membership, toShard, call);
+      },
+    );
+  }
+
+  async #createNew(request: JoinRequest, call: Call): Promise<Result<CreateOutcome, StateError> | "again"> {
+    const { spec, createdBy, clusterUID } = request;
+    // What a removed membership of this name has left would order the new one's conditions by another assignment.
+    const cleared = await clearLeftovers(this.#parts.table, spec, call);
+    if (!cleared.ok) return cleared;
+    const shard = await this.#shards.chooseShard(spec.options.networkProfile, call.signal);
+    if (!shard.ok) return shard;
+    const now = this.#now();
+    const membership: Membership = {
+      ...spec,
+      shard: shard.value.name,
+      phase: "joining",
+      assignment: 1,
+      ...(clusterUID === undefined ? {} : { clusterUID }),
+      connectedOnce: false,
+      createdAt: now,
+      createdBy,
+      updatedAt: now,
+      summary: { state: "Pending", since: now },
+    };
+    const writeId = this.#parts.ids.uuid();
+    const key = keys.membership(spec.cluster, spec.protocol);
+    const writes: Write[] = [
+      { kind: "put", item: membershipItem(key, membership, 1, writeId), condition: absent },
+      { kind: "put", item: memberItem(membership) },
+      shardWrite(keys.shard(membership.shard), 1, writeId),
+      ...sameClusterChecks(spec, clusterUID),
+    ];
+    const answer = await this.#parts.table.transact(writes, call);
+    if (!answer.ok) return answer;
+    if (answer.value.kind === "written" || arrivedBefore(answer.value, writeId))
+      return ok({ kind: "created", membership });
+    return otherCluster(answer.value.refusals, writes)
+      ? ok({ kind: "refused", because: "OtherCluster", membership: undefined })
+      : "again";
+  }
+
+  async #apply(
+    stored: Stored,
+    decision: MembershipDecision,
+    call: Call,
+  ): Promise<Result<MembershipOutcome, StateError> | "again"> {
+    const { membership } = stored;
+    if (decision.kind === "unchanged") return ok({ kind: "unchanged", membership });
+    if (decision.kind === "refused") return ok({ kind: "refused", because: decision.because, membership });
+    const { next, raisesRevision } = decision;
+    const profile = next.options.networkProfile;
+    if (profile !== membership.options.networkProfile) {
+      const shard = await this.#shards.chooseShard(profile, call.signal);
+      return shard.ok ? await this.#moveTo(stored, next, shard.value.name, call) : shard;
+    }
+    const writeId = this.#parts.ids.uuid();
+    const revision = raisesRevision ? [shardWrite(keys.shard(next.shard), 0, writeId)] : [];
+    return await this.#write(stored, next, writeId, revision, call);
+  }
+
+  async #moveTo(
+    stored: Stored,
+    changed: Membership,
+    toShard: string,
+    call: Call,
+  ): Promise<Result<MembershipOutcome, StateError> | "again"> {
+    const { membership } = stored;
+    const { cluster, protocol } = membership;
+    const assignment = membership.assignment + 1;
+    const next = { ...changed, shard: toShard, assignment, updatedAt: this.#now() };
+    const writeId = this.#parts.ids.uuid();
+    const more: Write[] = [
+      { kind: "delete", key: keys.shardMember(membership.shard, cluster, protocol) },
+      { kind: "put", item: memberItem(next) },
+      shardWrite(keys.shard(membership.shard), -1, writeId),
+      shardWrite(keys.shard(toShard), 1, writeId),
+    ];
+    return await this.#write(stored, next, writeId, more, call);
+  }
+
+  /** Writes the fields that differ; conditions may write others of the same item at the same time. */
+  async #write(
+    { membership, version }: Stored,
+    next: Membership,
+    writeId: string,
+    more: readonly Write[],
+    call: Call,
+  ): Promise<Result<MembershipOutcome, StateError> | "again"> {
+    const differing = Object.entries(next).filter(
+      ([name, field]) => !isDeepStrictEqual(field, membership[name as keyof Membership]),
+    );
+    const reassigned = next.assignment !== membership.assignment ? { fences: {} } : {};
+    const fields = { ...Object.fromEntries(differing), ...reassigned, summaryState: next.summary.state };
+    const uid = next.clusterUID === membership.clusterUID ? undefined : next.clusterUID;
+    const writes: Write[] = [
+      {
+        kind: "update",
+        key: keys.membership(next.cluster, next.protocol),
+        update: assign({ ...fields, version: version + 1, writeId }),
+        condition: equals("version", version),
+      },
+      ...more,
+      ...sameClusterChecks(next, uid),
+    ];
+    const answer = await this.#parts.table.transact(writes, call);
+    if (!answer.ok) return answer;
+    if (answer.value.kind === "written" || arrivedBefore(answer.value, writeId))
+      return ok({ kind: "updated", membership: next });
+    return otherCluster(answer.value.refusals, writes)
+      ? ok({ kind: "refused", because: "OtherCluster", membership })
+      : "again";
+  }
+
+  #now(): number {
+    return this.#parts.clock.now().getTime();
+  }
+}
+
+function storedOf(item: Item): Result<Stored, StateError> {
+  const membership = readItem(items.membership, item);
+  if (!membership.ok) return membership;
+  const version = item["version"];
+  if (typeof version !== "number") {
+    return failed({
+      kind: "invalid",
+      message: `membership ${nameOf(membership.value)} has no version; restore the item`,
+    });
+  }
+  return ok({ membership: membership.value, version });
+}
+
+function memberItem({ shard, cluster, protocol }: Membership): Item & { pk: string; sk: string } {
+  return { ...keys.shardMember(shard, cluster, protocol), cluster, protocol };
+}
+
+/** A name has one cluster behind it, whatever the protocol: the other memberships of the name must agree. */
+function sameClusterChecks({ cluster, protocol }: MembershipKey, clusterUID: string | undefined): Write[] {
+  if (clusterUID === undefined) return [];
+  const uid = path("clusterUID");
+  return PROTOCOLS.filter((other) => other !== protocol).map((other) => ({
+    kind: "check",
+    key: keys.membership(cluster, other),
+    condition: expr`attribute_not_exists(${uid}) OR ${uid} = ${value(clusterUID)}`,
+  }));
+}
+
+function otherCluster(refusals: readonly Refusal[], writes: readonly Write[]): boolean {
+  return refusals.some(({ index }) => writes[index]?.kind === "check");
+}
+
+function nameOf({ cluster, protocol }: MembershipKey): string {
+  return `${cluster}/${protocol}`;
+}
