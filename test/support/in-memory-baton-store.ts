@@ -59,10 +59,6 @@ function holds(expect: BatonExpectation, record: BatonRecord | undefined): boole
 }
 
 function merged(record: BatonRecord | undefined, change: BatonChange): BatonRecord {
-  const next: Record<string, unknown> = { fence: 0, renewals: 0, ...record };
-  for (const [field, value] of Object.entries(change)) {
-    if (value === undefined) delete next[field];
-    else next[field] = value;
-  }
-  return Object.freeze(next) as BatonRecord;
+  const all = Object.entries({ fence: 0, renewals: 0, ...record, ...change });
+  return Object.freeze(Object.fromEntries(all.filter(([, value]) => value !== undefined))) as Readonly<BatonRecord>;
 }
