@@ -2,7 +2,7 @@ import type { Logger } from "@aws-lambda-powertools/logger";
 import { injectLambdaContext } from "@aws-lambda-powertools/logger/middleware";
 import wrap, { type MiddyfiedHandler } from "@middy/core";
 import errorLogger from "@middy/error-logger";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { createLog, createLogger, type Log } from "./log.ts";
 
 /** How long before Lambda's own deadline the signal fires, in milliseconds. */
@@ -15,7 +15,7 @@ const GRACE_MS = 3_000;
 export interface Invocation {
   readonly requestId: string;
   /** Milliseconds until Lambda ends the process. */
-  remainingMs(): number;
+  readonly remainingMs: () => number;
   /** Fires {@link EARLY_MS} before the deadline: end at once, leave nothing running. */
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -34,12 +34,12 @@ export type Work<Answer> = (event: unknown, invocation: Invocation) => Promise<A
 export function functionHandler<Answer>(
   name: string,
   work: Work<Answer>,
-  logger: Logger = createLogger(),
+  { logger = createLogger(), clock = systemClock }: { readonly logger?: Logger; readonly clock?: Clock } = {},
 ): MiddyfiedHandler<unknown, Answer> {
   const log = createLog(logger);
   let settled = new AbortController();
   const tooLate = async (): Promise<never> => {
-    await systemClock.sleep(GRACE_MS, settled.signal);
+    await clock.sleep(GRACE_MS, settled.signal);
     throw new Error(`${name} did not end when it was told to, ${EARLY_MS} ms before the deadline`);
   };
   return wrap<unknown, Answer>({ timeoutEarlyInMillis: EARLY_MS, timeoutEarlyResponse: tooLate })

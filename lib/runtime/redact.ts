@@ -29,7 +29,7 @@ const SECRET_SHAPES: readonly RegExp[] = [
   // user and password in a URL
   /(?<=\/\/)[^/\s:@]+:[^/\s@]+(?=@)/g,
   // the fields of a kubeconfig or of a form
-  /\b(?:token|password|client-key-data|client-certificate-data|id-token|refresh-token)["']?\s*[:=]\s*["']?[^\s"',}]{6,}/gi,
+  /\b(?:token|password|client-key-data|client-certificate-data|id-token|refresh-token)\\?["']?\s*[:=]\s*\\?["']?[^\s"',}]{6,}/gi,
 ];
 
 /** The text with everything that looks like a secret replaced. */
