@@ -86,6 +86,12 @@ export function planClusterSetStatus(
   return parsed.success && same(shown, v.parse(STATUS, wanted)) ? undefined : wanted;
 }
 
+/** ID of the leader whose conditions a ClusterSet shows. */
+export function shownLeader(observed: ObservedClusterSet): string | undefined {
+  const parsed = v.safeParse(STATUS, withoutNulls(observed.status ?? {}));
+  return parsed.success ? parsed.output.clusterStatuses[0]?.clusterID : undefined;
+}
+
 interface Overall {
   readonly status: ConditionStatus;
   readonly message: string;

@@ -1,0 +1,61 @@
+import type { Hold } from "../relay/ports.ts";
+import { type BeatObservation, describeMismatch, sendBeat } from "./announce.ts";
+import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
+import type { AnnouncedMembership, LeaderLink } from "./announced-membership.ts";
+import type { ConnectivityObservation } from "./connectivity.ts";
+import { leaderFault } from "./fault.ts";
+import { ANNOUNCE_INTERVAL_MS, LEADER_CONNECTION_TIMEOUT_MS } from "./names.ts";
+import { touchTime } from "./touch-time.ts";
+
+/** Longest time for which a leader's `Retry-After` is obeyed, in milliseconds. */
+export const MAX_DEFERRAL_MS = 60_000;
+
+/** One beat of one membership, and what follows from it for the membership's connectivity. */
+export async function beat(
+  m: AnnouncedMembership,
+  link: LeaderLink,
+  hold: Hold,
+  deps: AnnounceDependencies,
+  timing: AnnounceTiming,
+): Promise<void> {
+  const { clock, telemetry } = deps;
+  const { signal } = m.controller;
+  const startedMs = clock.monotonicMs();
+  const touchTs = touchTime(clock.now().getTime(), link.touchTs);
+  const seen = await sendBeat(link.client, link.spec, touchTs, {
+    clock,
+    timeoutMs: timing.beatTimeoutMs,
+    signal,
+    mayCreate: async () => hold.mayWrite() && (await deps.mayCreate(m.membership, signal)) && hold.mayWrite(),
+  });
+  // Also of a failed beat: it may have arrived.
+  link.touchTs = touchTs;
+  // What was broken off, or belongs to a connection that has been replaced, says nothing.
+  if (signal.aborted || m.link !== link) return;
+  const nowMs = clock.monotonicMs();
+  telemetry.beat({ cluster: m.membership.cluster, outcome: seen.kind, ms: nowMs - startedMs });
+  if (seen.kind === "ok") m.succeededMs = nowMs;
+  m.deferredUntilMs = deferral(seen, m.succeededMs, nowMs);
+  const observation = observationOf(seen, link);
+  if (observation !== undefined) m.observe(observation, clock.now().getTime());
+}
+
+function observationOf(seen: BeatObservation, link: LeaderLink): ConnectivityObservation | undefined {
+  if (seen.kind === "withheld") return undefined;
+  if (seen.kind === "failed") return { kind: "failed", fault: leaderFault(seen.error), found: seen.found };
+  if (seen.mismatches.length === 0) return { kind: "announced", found: seen.found };
+  const message = describeMismatch(seen.mismatches, link.spec);
+  return { kind: "announced", found: seen.found, mismatch: { cause: "ConfigurationInvalid", message } };
+}
+
+/**
+ * Until when the leader is left alone after a beat. A time that would reach beyond the moment at which it calls us
+ * disconnected is shortened, so that one beat can still come before.
+ */
+export function deferral(seen: BeatObservation, succeededMs: number | undefined, nowMs: number): number {
+  if (seen.kind !== "failed" || seen.error.kind !== "tooManyRequests") return Number.NEGATIVE_INFINITY;
+  const until = nowMs + Math.min(seen.error.retryAfterMs, MAX_DEFERRAL_MS);
+  if (succeededMs === undefined) return until;
+  const lastChance = succeededMs + LEADER_CONNECTION_TIMEOUT_MS - ANNOUNCE_INTERVAL_MS;
+  return lastChance > nowMs ? Math.min(until, lastChance) : until;
+}

@@ -1,0 +1,50 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import type { Membership } from "../state/membership.ts";
+import type { AnnounceStore, AnnounceTelemetry, BeatGrid, ClusterConnector } from "./ports.ts";
+
+/** What the role `announce` works with. */
+export interface AnnounceDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: AnnounceStore;
+  readonly connector: ClusterConnector;
+  readonly grid: BeatGrid;
+  readonly telemetry: AnnounceTelemetry;
+  /**
+   * Asked, while this window may write, before an announce is made where there is none: false for a membership that is
+   * leaving.
+   */
+  mayCreate(membership: Membership, signal: AbortSignal): Promise<boolean>;
+}
+
+/** The numbers of the role. All in milliseconds. */
+export interface AnnounceTiming {
+  /** One beat, connection included: shorter than the interval, so that a slow leader delays no second beat. */
+  readonly beatTimeoutMs: number;
+  /** One visit to a member, connection included. */
+  readonly visitTimeoutMs: number;
+  /** A member with a working connection is looked at again after a time between these two. */
+  readonly rereadMinMs: number;
+  readonly rereadMaxMs: number;
+  /** A member without one is looked at again after this. */
+  readonly lookAgainMs: number;
+  /** How long `prepare` waits for members; those that take longer join later. */
+  readonly prepareMs: number;
+  /** Between two reports of the round. */
+  readonly reportMs: number;
+}
+
+/**
+ * With looks at grid points, every 10 s, a changed ClusterSet or Secret is in force within a minute, and a member that was
+ * mended beats within 20 s.
+ */
+export const DEFAULT_ANNOUNCE_TIMING: AnnounceTiming = {
+  beatTimeoutMs: 8_000,
+  visitTimeoutMs: 8_000,
+  rereadMinMs: 29_000,
+  rereadMaxMs: 45_000,
+  lookAgainMs: 9_000,
+  prepareMs: 10_000,
+  reportMs: 1_000,
+};

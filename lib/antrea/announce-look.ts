@@ -1,0 +1,177 @@
+import { never } from "../base/result.ts";
+import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
+import type { AnnouncedMembership } from "./announced-membership.ts";
+import { shownLeader } from "./cluster-set-status.ts";
+import type { Fault } from "./fault.ts";
+import { type MemberReading, readMember } from "./member-reading.ts";
+import type { MemberVisits } from "./member-visit.ts";
+
+type Configured = Extract<MemberReading, { kind: "configured" }>;
+
+/** A connection that works is given up only after this many looks in a row found no ClusterSet. */
+const LOOKS_UNTIL_GONE = 2;
+
+/**
+ * Looks at the member's ClusterSet and Secret and makes the connection to the leader agree with them.
+ * @returns true when there is a new connection, which is to beat at once
+ */
+export async function look(
+  m: AnnouncedMembership,
+  visits: MemberVisits,
+  deps: AnnounceDependencies,
+  timing: AnnounceTiming,
+): Promise<boolean> {
+  const { membership } = m;
+  const { signal } = m.controller;
+  const visited = await visits.visit(membership, signal, (member, options) =>
+    readMember(member, membership.antrea, options),
+  );
+  if (signal.aborted || m.membership !== membership) return false;
+  m.readDueMs = deps.clock.monotonicMs() + timing.lookAgainMs;
+  const reading = visited.ok ? visited.value : accessReading(visited.error);
+  if (reading.kind !== "waiting") m.missing = 0;
+  switch (reading.kind) {
+    case "configured":
+      return await connect(m, reading, deps, timing);
+    case "misconfigured":
+      await misconfigured(m, reading, deps);
+      return false;
+    case "waiting":
+      await waiting(m, reading.fault, deps);
+      return false;
+    case "unreadable":
+      withoutNews(m, { kind: "failed", fault: reading.fault }, deps);
+      return false;
+    default:
+      return never(reading);
+  }
+}
+
+/** A reference to an access that leads nowhere is the user's to mend, all else may pass. */
+function accessReading(fault: Fault): MemberReading {
+  return fault.cause === "ConfigurationInvalid"
+    ? { kind: "misconfigured", clusterSet: undefined, fault }
+    : { kind: "unreadable", fault };
+}
+
+async function connect(
+  m: AnnouncedMembership,
+  { clusterSet, configuration }: Configured,
+  deps: AnnounceDependencies,
+  timing: AnnounceTiming,
+): Promise<boolean> {
+  const { spec, credential, hash } = configuration;
+  const old = m.link;
+  if (old?.hash === hash && old.clusterSetUid === clusterSet.uid) {
+    settleReading(m, clusterSet, deps, timing);
+    return false;
+  }
+  const client = deps.connector.connectLeader({
+    cluster: `leader of ${m.membership.cluster}`,
+    server: spec.server,
+    ...credential,
+  });
+  if (!client.ok) {
+    const { path, problem, remedy } = client.error;
+    const fault: Fault = {
+      cause: "ConfigurationInvalid",
+      message: `Connection from member ${m.membership.cluster} to its leader: ${path}: ${problem}. ${remedy}`,
+    };
+    await misconfigured(m, { kind: "misconfigured", clusterSet, fault }, deps);
+    return false;
+  }
+  if (isNewConnection(m, clusterSet.uid, configuration, shownLeader(clusterSet))) m.restart(deps.clock.now().getTime());
+  settleReading(m, clusterSet, deps, timing);
+  m.link = { spec, client: client.value, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs };
+  m.deferredUntilMs = Number.NEGATIVE_INFINITY;
+  if (old !== undefined) await closeAfterBeat(m, old.client);
+  return true;
+}
+
+function settleReading(
+  m: AnnouncedMembership,
+  clusterSet: Configured["clusterSet"],
+  { clock, random }: AnnounceDependencies,
+  { rereadMinMs, rereadMaxMs }: AnnounceTiming,
+): void {
+  m.clusterSet = clusterSet;
+  m.statusDirty = true;
+  m.readFault = undefined;
+  m.readDueMs = clock.monotonicMs() + rereadMinMs + random.next() * (rereadMaxMs - rereadMinMs);
+}
+
+/**
+ * Whether conditions start over: for another leader, another ID of our own, or a ClusterSet that was made anew. A window
+ * that has just begun knows of the time before it only what the ClusterSet shows; a ClusterSet that shows nothing
+ * (because we may not write there, for one) is no proof of a change.
+ */
+function isNewConnection(
+  m: AnnouncedMembership,
+  uid: string,
+  { spec }: Configured["configuration"],
+  shown: string | undefined,
+): boolean {
+  if (m.link === undefined) return m.waited || (shown !== undefined && shown !== spec.leaderClusterID);
+  const before = m.link.spec;
+  return (
+    m.link.clusterSetUid !== uid ||
+    before.leaderClusterID !== spec.leaderClusterID ||
+    before.clusterID !== spec.clusterID ||
+    before.clusterSetID !== spec.clusterSetID
+  );
+}
+
+async function misconfigured(
+  m: AnnouncedMembership,
+  reading: Extract<MemberReading, { kind: "misconfigured" }>,
+  deps: AnnounceDependencies,
+): Promise<void> {
+  const { clusterSet, fault } = reading;
+  if (clusterSet !== undefined) {
+    m.clusterSet = clusterSet;
+    m.statusDirty = true;
+    const gone =
+      m.link !== undefined &&
+      (m.link.clusterSetUid !== clusterSet.uid || m.link.spec.leaderClusterID !== clusterSet.leaderClusterID);
+    if (gone) {
+      await disconnect(m);
+      m.restart(deps.clock.now().getTime());
+    }
+  }
+  withoutNews(m, { kind: "misconfigured", fault }, deps);
+}
+
+async function waiting(m: AnnouncedMembership, fault: Fault, deps: AnnounceDependencies): Promise<void> {
+  m.missing += 1;
+  if (m.link !== undefined && m.missing < LOOKS_UNTIL_GONE) {
+    m.readFault = fault;
+    return;
+  }
+  await disconnect(m);
+  m.clusterSet = undefined;
+  m.waited = true;
+  m.observe({ kind: "waiting", fault }, deps.clock.now().getTime());
+}
+
+/** Nothing to connect with: a connection that is there goes on, the fault is shown beside it. */
+function withoutNews(
+  m: AnnouncedMembership,
+  { kind, fault }: { readonly kind: "failed" | "misconfigured"; readonly fault: Fault },
+  { clock }: AnnounceDependencies,
+): void {
+  m.readFault = fault;
+  if (m.link !== undefined) return;
+  m.observe({ kind, fault, found: false }, clock.now().getTime());
+}
+
+/** Ends the connection to the leader, if there is one. */
+export async function disconnect(m: AnnouncedMembership): Promise<void> {
+  const { link } = m;
+  m.link = undefined;
+  if (link !== undefined) await closeAfterBeat(m, link.client);
+}
+
+async function closeAfterBeat(m: AnnouncedMembership, client: { close(): Promise<void> }): Promise<void> {
+  await m.jobs.get("beat");
+  await client.close();
+}

@@ -1,0 +1,160 @@
+import type { NewHistoryEvent } from "../state/history.ts";
+import type { Membership } from "../state/membership.ts";
+import type { ClusterSetSpec } from "./cluster-set.ts";
+import type { ObservedClusterSet } from "./cluster-set-status.ts";
+import {
+  type Connectivity,
+  type ConnectivityObservation,
+  decideConnectivity,
+  initialConnectivity,
+} from "./connectivity.ts";
+import type { Fault } from "./fault.ts";
+import type { ConnectivityType } from "./names.ts";
+import type { LeaderCluster } from "./ports.ts";
+import { publish } from "./publication.ts";
+
+/** Kinds of work for one membership that may be under way side by side. */
+export type JobKind = "beat" | "look" | "table" | "status";
+
+/** The connection that is beaten to. */
+export interface LeaderLink {
+  readonly spec: ClusterSetSpec;
+  readonly client: LeaderCluster;
+  /** Of what the client was made from; the secret itself is not kept here. */
+  readonly hash: string;
+  /** UID of the ClusterSet that named the leader. */
+  readonly clusterSetUid: string;
+  /** `touch-ts` of the last beat. */
+  touchTs: string | undefined;
+}
+
+/** What was seen, or that a new connection began, in order. */
+type Happening = (ConnectivityObservation | { readonly kind: "restarted" }) & { readonly at: number };
+
+/** How many happenings are kept until the table has told what was before. */
+const KEPT_HAPPENINGS = 20;
+
+/**
+ * What the role remembers of one membership. Small, as there may be thousands; everything in it can be read again.
+ *
+ * Connectivity has two layers: `live` is the truth after the last beat, `published` what the table and the member's
+ * ClusterSet are to show. Both are unknown until the table's own view has been read under the present fence
+ * (`begin`): deciding from a view older than the predecessor's last write would hide that write for ever. What happens
+ * before that is kept and replayed.
+ */
+export class AnnouncedMembership {
+  membership: Membership;
+  /** Ends what is under way for this membership alone. */
+  controller = new AbortController();
+  link: LeaderLink | undefined;
+  clusterSet: ObservedClusterSet | undefined;
+  /** Looks in a row that found no ClusterSet. */
+  missing = 0;
+  /** It has been waiting for a ClusterSet: the next connection is a new one. */
+  waited = false;
+  /** Why the last look at the member gave nothing to beat with, while an older connection goes on. */
+  readFault: Fault | undefined;
+  /** When the member is to be looked at again, monotonic. */
+  readDueMs = Number.NEGATIVE_INFINITY;
+  /** Until when the leader asked to be left alone, monotonic. */
+  deferredUntilMs = Number.NEGATIVE_INFINITY;
+  /** When the last beat succeeded, monotonic. */
+  succeededMs: number | undefined;
+  /** When a beat last settled, in milliseconds since the epoch. */
+  beatenAt: number | undefined;
+  /** Failures in a row: why the last one, how many, since when (milliseconds since the epoch). */
+  failing: { readonly fault: Fault; readonly count: number; readonly since: number } | undefined;
+  connectedOnce: boolean;
+  /** The ClusterSet's status may differ from what it should be. */
+  statusDirty = true;
+  /** When a refused status write is tried again, monotonic, and why it was refused. */
+  statusRetryMs = Number.NEGATIVE_INFINITY;
+  statusFault: Fault | undefined;
+  /** What the table is known to hold, by type: the condition as it was published. */
+  written = new Map<ConnectivityType, Connectivity["ready"]>();
+  /** Lines for the history that the table has not taken yet. */
+  readonly events: NewHistoryEvent[] = [];
+  /** Work under way, at most one of a kind at a time. */
+  readonly jobs = new Map<JobKind, Promise<void>>();
+
+  #live: Connectivity | undefined;
+  #published: Connectivity | undefined;
+  #happenings: Happening[] = [];
+
+  constructor(membership: Membership) {
+    this.membership = membership;
+    this.connectedOnce = membership.connectedOnce;
+  }
+
+  /** `undefined` until the table's view is known. */
+  get published(): Connectivity | undefined {
+    return this.#published;
+  }
+
+  /** A new hold: what the table shows must be read again. */
+  forgetTable(): void {
+    this.#live = undefined;
+    this.#published = undefined;
+    this.#happenings = [];
+    this.written.clear();
+    this.statusDirty = true;
+  }
+
+  /** The table's view, read under the present fence; `undefined` where it has none yet. */
+  begin(table: Connectivity | undefined, now: number): void {
+    this.#live = table;
+    this.#published = table;
+    if (table !== undefined) {
+      this.written.set("Ready", table.ready).set("IsLeader", table.isLeader);
+    }
+    const happenings = this.#happenings;
+    this.#happenings = [];
+    for (const happening of happenings) this.#apply(happening);
+    if (this.#live === undefined) this.#apply({ kind: "restarted", at: now });
+  }
+
+  observe(observation: ConnectivityObservation, now: number): void {
+    this.#count(observation, now);
+    this.#happen({ ...observation, at: now });
+  }
+
+  /** A new connection: another leader, or another ClusterSet. */
+  restart(now: number): void {
+    this.failing = undefined;
+    this.waited = false;
+    this.#happen({ kind: "restarted", at: now });
+  }
+
+  #happen(happening: Happening): void {
+    if (this.#live !== undefined) {
+      this.#apply(happening);
+      return;
+    }
+    this.#happenings.push(happening);
+    if (this.#happenings.length > KEPT_HAPPENINGS) this.#happenings.shift();
+  }
+
+  #apply(happening: Happening): void {
+    const { at } = happening;
+    this.#live =
+      happening.kind === "restarted"
+        ? initialConnectivity(at)
+        : decideConnectivity(this.#live, happening, at, this.membership.options);
+    const published = publish(this.#published, this.#live, at);
+    if (published === this.#published) return;
+    this.#published = published;
+    this.statusDirty = true;
+  }
+
+  #count(observation: ConnectivityObservation, now: number): void {
+    if (observation.kind === "announced") {
+      this.failing = observation.mismatch === undefined ? undefined : this.#another(observation.mismatch, now);
+      return;
+    }
+    this.failing = this.#another(observation.fault, now);
+  }
+
+  #another(fault: Fault, now: number): NonNullable<AnnouncedMembership["failing"]> {
+    return { fault, count: (this.failing?.count ?? 0) + 1, since: this.failing?.since ?? now };
+  }
+}
