@@ -45,7 +45,7 @@ export function planRenewal(
       renewals: record.renewals + 1,
       expiresAt: nowMs + timing.expiryMs,
       yielding: decideYield(record, own, timing) === undefined ? undefined : true,
-      ...(carried.round ?? {}),
+      ...carried.round,
       ...(carried.seenRevision === undefined ? {} : { seenRevision: carried.seenRevision }),
     },
   };
@@ -74,7 +74,7 @@ export function planRelease(
       holder: undefined,
       yielding: undefined,
       ...(stopped ? { expiresAt: undefined, stoppedFence: own.fence } : {}),
-      ...(round ?? {}),
+      ...round,
     },
   };
 }

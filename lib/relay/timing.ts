@@ -53,10 +53,10 @@ export const DEFAULT_TIMING: RelayTiming = {
   stopWritingMarginMs: 5_000,
   yieldRemainingMs: 300_000,
   releaseBeforeDeadlineMs: 10_000,
-  settleMs: 5_000,
+  settleMs: 4_000,
   lookEveryMs: 1_000,
   candidateMs: 45_000,
-  storeTimeoutMs: 2_000,
+  storeTimeoutMs: 1_500,
   storeBackoff: { baseMs: 100, capMs: 2_000 },
   prepareBackoff: { baseMs: 500, capMs: 5_000 },
   hot: {
@@ -93,8 +93,8 @@ export function timingFaults(timing: RelayTiming): readonly string[] {
     [timing.lookEveryMs < hot.takeAfterMs, "lookEveryMs must be under hot.takeAfterMs"],
     [timing.storeTimeoutMs < timing.intervalMs, "storeTimeoutMs must be under intervalMs"],
     [
-      timing.settleMs + timing.storeTimeoutMs < timing.releaseBeforeDeadlineMs,
-      "releaseBeforeDeadlineMs must leave room for settleMs and storeTimeoutMs",
+      timing.settleMs + 3 * timing.storeTimeoutMs < timing.releaseBeforeDeadlineMs,
+      "releaseBeforeDeadlineMs must leave room for settleMs and three calls of the store",
     ],
     [timing.yieldRemainingMs > timing.releaseBeforeDeadlineMs, "yieldRemainingMs must exceed releaseBeforeDeadlineMs"],
     [
