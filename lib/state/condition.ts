@@ -1,6 +1,6 @@
 import type { Cause } from "../base/cause.ts";
 import { cutText } from "../base/limits.ts";
-import type { MembershipKey } from "./membership.ts";
+import type { MembershipKey, Protocol } from "./membership.ts";
 
 /** The statuses of a Kubernetes condition. */
 export const CONDITION_STATUSES = ["True", "False", "Unknown"] as const;
@@ -41,6 +41,15 @@ export type ConditionDecision =
   | { readonly kind: "unchanged" }
   /** A later assignment, a later fence or a later observation stands in the table. */
   | { readonly kind: "outdated" };
+
+/** The types that a protocol reports first, in its order. Those of our own follow. */
+const ORDER: Readonly<Record<Protocol, readonly string[]>> = { antrea: ["Ready", "IsLeader"], ocm: [] };
+
+/** Where a condition type stands in the order of its protocol: lower comes first. */
+export function conditionRank(protocol: Protocol, type: string): number {
+  const index = ORDER[protocol].indexOf(type);
+  return index === -1 ? ORDER[protocol].length : index;
+}
 
 /** What stays unhealthy is written at most once in this time, in milliseconds. */
 export const REPEAT_MS = 60_000;
