@@ -6,8 +6,7 @@ import type { ServerUrl } from "./server-url.ts";
 export type Credential =
   | { readonly kind: "token"; readonly token: string }
   /** PEM, both. */
-  | { readonly kind: "certificate"; readonly certificate: string; readonly key: string }
-  | { readonly kind: "none" };
+  | { readonly kind: "certificate"; readonly certificate: string; readonly key: string };
 
 /** Everything that is needed to speak to one API server with one credential. Holds secrets. */
 export interface Connection {
