@@ -4,21 +4,20 @@ import type { Clock } from "../base/clock.ts";
 /** Counted since the last flush. */
 export type Counter =
   | "Beats"
-  | "BeatsMissed"
   | "BeatsFailed"
-  | "Handovers"
-  | "Takeovers"
+  | "BeatsMissed"
+  | "BeatsWithheld"
   | "Transitions"
-  | "OutcomesDone"
-  | "OutcomesAgain"
-  | "OutcomesFailed"
-  | "OutcomesStuck";
+  | "BatonsTaken"
+  | "PreparationsFailed"
+  | "StoreLosses"
+  | "WindowsUnsettled";
 
 /** Shown as they were last seen. */
-export type Gauge = "Memberships" | "Connected" | "MembershipsInTrouble";
+export type Gauge = "Memberships" | "Connected";
 
 /** Durations in milliseconds. */
-export type Timer = "BeatLateness" | "BeatDuration";
+export type Timer = "BeatLateness" | "BeatDuration" | "RenewalDuration";
 
 /** The numbers of one role of one shard. */
 export interface RoleMetrics {

@@ -1,0 +1,43 @@
+import type { Result } from "../base/result.ts";
+import type { UserError } from "../base/user-error.ts";
+import type { ScheduleError } from "../schedule/errors.ts";
+import type { PlannedSchedule, ShardEvent } from "../schedule/plan.ts";
+import type { EnsuredSchedule } from "../schedule/scheduler.ts";
+import type { StateError } from "../state/errors.ts";
+import type { Membership, MembershipKey, MembershipSpec } from "../state/membership.ts";
+import type { MembershipChange, MembershipExpectation } from "../state/membership-change.ts";
+import type { CreateOutcome, JoinRequest, MembershipOutcome } from "../state/membership-outcome.ts";
+
+/** Why a step of a join did not work: the remote side's words, made for people, without secrets. */
+export interface StepFault {
+  readonly message: string;
+}
+
+/** What a protocol does for a join. Both may be repeated. */
+export interface JoinProtocol {
+  /** Who the cluster is: the UID of its `kube-system` Namespace. */
+  identify(spec: MembershipSpec, signal: AbortSignal): Promise<Result<string, StepFault | UserError>>;
+  /** The first beat: afterwards the hub knows the cluster. */
+  announce(membership: Membership, signal: AbortSignal): Promise<Result<"created" | "updated", StepFault | UserError>>;
+}
+
+/** What a join reads and writes. Every call ends by itself or soon after `signal` fires, and may be repeated. */
+export interface JoinPorts {
+  readonly protocol: JoinProtocol;
+  readonly memberships: {
+    createMembership(request: JoinRequest, signal: AbortSignal): Promise<Result<CreateOutcome, StateError>>;
+    updateMembership(
+      key: MembershipKey,
+      change: MembershipChange,
+      expect: MembershipExpectation,
+      signal: AbortSignal,
+    ): Promise<Result<MembershipOutcome | { readonly kind: "absent" }, StateError>>;
+  };
+  readonly scheduler: {
+    ensure(planned: PlannedSchedule, signal: AbortSignal): Promise<Result<EnsuredSchedule, ScheduleError>>;
+  };
+  /** True when a window works the role for the shard. */
+  isWorked(event: ShardEvent, signal: AbortSignal): Promise<Result<boolean, StepFault>>;
+  /** Invokes the role once, without waiting for it. */
+  invoke(event: ShardEvent, signal: AbortSignal): Promise<Result<void, StepFault>>;
+}

@@ -1,0 +1,187 @@
+import { failed, ok, type Result } from "../base/result.ts";
+import type { UserError } from "../base/user-error.ts";
+import { planSchedules, type ScheduleSettings } from "../schedule/plan.ts";
+import type { Membership, MembershipSpec } from "../state/membership.ts";
+import type { MembershipRefusal } from "../state/membership-change.ts";
+import type { JoinPorts, StepFault } from "./join-ports.ts";
+
+/** What a join does, in this order. Each step may be repeated; a join that was cut off goes on where it stood. */
+export type JoinStep = "identify" | "membership" | "announce" | "schedules" | "start" | "complete";
+
+/** One step, and what it did. `unchanged`: there was nothing to do. */
+export interface StepReport {
+  readonly step: JoinStep;
+  readonly outcome: "created" | "updated" | "unchanged" | "done" | "failed";
+  /** What a person should know about it. */
+  readonly message?: string;
+}
+
+/** What a join answers: always the steps, and either the membership or what is in the way. */
+export type JoinAnswer =
+  | {
+      readonly ok: true;
+      readonly cluster: string;
+      readonly protocol: string;
+      readonly shard: string;
+      /** False when there was nothing to do. */
+      readonly changed: boolean;
+      readonly steps: readonly StepReport[];
+    }
+  | {
+      readonly ok: false;
+      readonly errors: readonly UserError[];
+      readonly steps: readonly StepReport[];
+    };
+
+/** The roles that work for a protocol. */
+export interface JoinSettings extends ScheduleSettings {
+  readonly roles: readonly string[];
+  /** Who asks, for the record. */
+  readonly createdBy: string;
+}
+
+const RETRY = "Mend it and join again: what was done so far is kept.";
+
+const REFUSALS: Readonly<Record<MembershipRefusal, Omit<UserError, "path">>> = {
+  OtherCluster: {
+    problem: "this name belongs to another cluster: the UID of its kube-system Namespace is a different one",
+    remedy: "Choose another name, or leave with the old cluster first.",
+  },
+  Leaving: { problem: "this cluster is being left", remedy: "Wait until it has left, then join again." },
+  NotAsExpected: { problem: "the membership has changed meanwhile", remedy: RETRY },
+};
+
+/**
+ * Joins a cluster to its hub. Idempotent and resumable: after a kill between any two steps the same call again reaches
+ * the same end, and once all is done it finds nothing to do.
+ *
+ * An announce that fails does not end the join: the membership is written, so the role repeats the announce every
+ * interval from now on. The answer still tells of it, and the membership stays `joining` until a join gets through.
+ */
+export async function join(
+  spec: MembershipSpec,
+  settings: JoinSettings,
+  ports: JoinPorts,
+  signal: AbortSignal,
+): Promise<JoinAnswer> {
+  const run = new JoinRun(spec, settings, ports, signal);
+  return await run.answer();
+}
+
+type Step<T> = Promise<Result<T, readonly UserError[]>>;
+
+class JoinRun {
+  readonly #spec: MembershipSpec;
+  readonly #settings: JoinSettings;
+  readonly #ports: JoinPorts;
+  readonly #signal: AbortSignal;
+  readonly #steps: StepReport[] = [];
+
+  constructor(spec: MembershipSpec, settings: JoinSettings, ports: JoinPorts, signal: AbortSignal) {
+    this.#spec = spec;
+    this.#settings = settings;
+    this.#ports = ports;
+    this.#signal = signal;
+  }
+
+  async answer(): Promise<JoinAnswer> {
+    const membership = await this.#record();
+    if (!membership.ok) return { ok: false, errors: membership.error, steps: this.#steps };
+    const { shard } = membership.value;
+    const announced = await this.#announce(membership.value);
+    const scheduled = await this.#schedule(shard);
+    const started = scheduled.ok ? await this.#start(shard, scheduled.value) : ok(undefined);
+    const errors = [announced, scheduled, started].flatMap((step) => (step.ok ? [] : step.error));
+    const completed = errors.length === 0 ? await this.#complete(membership.value) : failed(errors);
+    if (!completed.ok) return { ok: false, errors: completed.error, steps: this.#steps };
+    const { cluster, protocol } = this.#spec;
+    const changed = this.#steps.some(({ step, outcome }) => step !== "identify" && outcome !== "unchanged");
+    return { ok: true, cluster, protocol, shard, changed, steps: this.#steps };
+  }
+
+  /** Who the cluster is, and the membership in the table: nothing is written for a cluster that cannot be asked. */
+  async #record(): Step<Membership> {
+    const identity = await this.#ports.protocol.identify(this.#spec, this.#signal);
+    if (!identity.ok) return this.#failed("identify", "access", identity.error);
+    this.#steps.push({ step: "identify", outcome: "done" });
+    const request = { spec: this.#spec, createdBy: this.#settings.createdBy, clusterUID: identity.value };
+    const created = await this.#ports.memberships.createMembership(request, this.#signal);
+    if (!created.ok) return this.#failed("membership", "", created.error);
+    if (created.value.kind === "refused") {
+      return this.#failed("membership", "cluster", { path: "cluster", ...REFUSALS[created.value.because] });
+    }
+    this.#steps.push({ step: "membership", outcome: created.value.kind });
+    return ok(created.value.membership);
+  }
+
+  /** The first beat. A membership that has joined and did not change is beaten for by its role. */
+  async #announce(membership: Membership): Step<void> {
+    const recorded = this.#steps.find(({ step }) => step === "membership")?.outcome;
+    if (recorded === "unchanged" && membership.phase === "joined") {
+      this.#steps.push({ step: "announce", outcome: "unchanged" });
+      return ok(undefined);
+    }
+    const announced = await this.#ports.protocol.announce(membership, this.#signal);
+    if (!announced.ok) return this.#failed("announce", "", announced.error);
+    this.#steps.push({ step: "announce", outcome: announced.value });
+    return ok(undefined);
+  }
+
+  /** Answers with the roles that a person has paused by disabling their schedule. */
+  async #schedule(shard: string): Step<readonly string[]> {
+    const { roles } = this.#settings;
+    const { schedules, errors } = planSchedules(this.#settings, shard, roles);
+    if (errors.length > 0) return failed(errors);
+    const paused: string[] = [];
+    for (const [i, planned] of schedules.entries()) {
+      const ensured = await this.#ports.scheduler.ensure(planned, this.#signal);
+      if (!ensured.ok) return this.#failed("schedules", "", ensured.error);
+      const note = ensured.value.paused ? { message: `${planned.name} is disabled, and stays so` } : {};
+      if (ensured.value.paused) paused.push(...roles.slice(i, i + 1));
+      this.#steps.push({ step: "schedules", outcome: ensured.value.outcome, ...note });
+    }
+    return ok(paused);
+  }
+
+  /** A joined cluster beats within one interval, not at the next firing: if nobody works the role, it is invoked now. */
+  async #start(shard: string, paused: readonly string[]): Step<void> {
+    for (const role of this.#settings.roles) {
+      if (paused.includes(role)) {
+        this.#steps.push({ step: "start", outcome: "unchanged", message: `${role} is paused` });
+        continue;
+      }
+      const worked = await this.#ports.isWorked({ role, shard }, this.#signal);
+      if (!worked.ok) return this.#failed("start", "", worked.error);
+      const invoked = worked.value ? ok(undefined) : await this.#ports.invoke({ role, shard }, this.#signal);
+      if (!invoked.ok) return this.#failed("start", "", invoked.error);
+      this.#steps.push({ step: "start", outcome: worked.value ? "unchanged" : "done" });
+    }
+    return ok(undefined);
+  }
+
+  async #complete(membership: Membership): Step<void> {
+    if (membership.phase === "joined") {
+      this.#steps.push({ step: "complete", outcome: "unchanged" });
+      return ok(undefined);
+    }
+    const { cluster, protocol } = membership;
+    const done = await this.#ports.memberships.updateMembership(
+      { cluster, protocol },
+      { phase: "joined" },
+      { phase: ["joining", "joined"] },
+      this.#signal,
+    );
+    if (!done.ok) return this.#failed("complete", "", done.error);
+    if (done.value.kind === "absent" || done.value.kind === "refused") {
+      return this.#failed("complete", "cluster", { path: "cluster", ...REFUSALS.Leaving });
+    }
+    this.#steps.push({ step: "complete", outcome: done.value.kind });
+    return ok(undefined);
+  }
+
+  #failed(step: JoinStep, path: string, fault: StepFault | UserError): Result<never, readonly UserError[]> {
+    const error = "problem" in fault ? fault : { path, problem: fault.message, remedy: RETRY };
+    this.#steps.push({ step, outcome: "failed", message: error.problem });
+    return failed([error]);
+  }
+}
