@@ -8,6 +8,8 @@ import { type AdmissionAnswer, type AdmissionRequest, WebhookServer } from "./we
 export interface LeaderOptions {
   /** Kubeconfig of the leader's own ServiceAccount. */
   readonly kubeconfig: string;
+  /** Context of the kubeconfig; absent: its current one. */
+  readonly context?: string;
   /** The common area. */
   readonly namespace: string;
   readonly clock: Clock;

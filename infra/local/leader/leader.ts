@@ -24,7 +24,7 @@ export interface Leader {
  * Kubernetes API, so that they work on a real API server as on the simulated one.
  */
 export async function startLeader(options: LeaderOptions): Promise<Leader> {
-  const client = new ApiClient(options.kubeconfig);
+  const client = new ApiClient(options.kubeconfig, options.context);
   const { namespace, clock } = options;
   const ended = new AbortController();
   const members = new Map<string, MemberStatus>();

@@ -14,7 +14,7 @@ export interface BeatStatistics {
   readonly missed: number;
   /** Longest time from a grid point to its first success. */
   readonly maxLatenessMs: number;
-  /** Longest time between two successes, or from the beginning to the first and from the last to the end. */
+  /** Longest time between two successes. */
   readonly maxGapMs: number;
 }
 
@@ -44,7 +44,7 @@ export function judgeBeats(cluster: string, successes: readonly number[], from: 
     if (lateness === undefined) missed += 1;
     else maxLatenessMs = Math.max(maxLatenessMs, lateness);
   }
-  return { beats: within.length, missed, maxLatenessMs, maxGapMs: longestGap([from, ...within, to]) };
+  return { beats: within.length, missed, maxLatenessMs, maxGapMs: longestGap(within) };
 }
 
 function longestGap(moments: readonly number[]): number {

@@ -14,13 +14,16 @@ export interface TableLocation {
   readonly region?: string;
   /** Absent: the region's own (`AWS_ENDPOINT_URL_DYNAMODB` is honoured). */
   readonly endpoint?: string;
+  /** Absent: the process's own; the local world takes any. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
 /** A client whose retries and timeouts are bounded. */
-export function dynamoClient({ region, endpoint }: TableLocation): DynamoDBClient {
+export function dynamoClient({ region, endpoint, credentials }: TableLocation): DynamoDBClient {
   return new DynamoDBClient({
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
     maxAttempts: 3,
     requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
   });

@@ -1,0 +1,176 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import type { Clock } from "../../../lib/base/clock.ts";
+import { gridOffsetMs, gridPointAtOrBefore } from "../../../lib/base/grid.ts";
+import type { Random } from "../../../lib/base/random.ts";
+import { type LocalAws, startLocalAws } from "./aws.ts";
+import { BEAT_INTERVAL_MS } from "./beat-statistics.ts";
+import { BeatLedger, type ReceivedBeat } from "./beats.ts";
+import type { ClusterWorld, WorldMember } from "./cluster-world.ts";
+import type { WorldEvent } from "./events.ts";
+import { FunctionLog } from "./function-log.ts";
+import { readManifests } from "./manifests.ts";
+import { useRealClusters } from "./real.ts";
+import { startSimulated } from "./simulated.ts";
+import { type LocalWorldState, readLocalWorld, removeLocalWorld, writeLocalWorld } from "./state-file.ts";
+
+export type { WorldMember } from "./cluster-world.ts";
+
+/** The world cannot start for a reason that the user can mend; shown without a stack. */
+export class WorldError extends Error {}
+
+/** What a world is made of. */
+export interface WorldOptions {
+  /** Folder for its state file, kubeconfigs and logs. */
+  readonly dataDir: string;
+  readonly clusters: { readonly manifests: string } | { readonly config: string };
+  /** Timeout of the relay's functions, in milliseconds. */
+  readonly windowMs: number;
+  readonly standby: "cold" | "hot";
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onEvent: (event: WorldEvent) => void;
+  /** Ends the start early. */
+  readonly signal: AbortSignal;
+}
+
+/** A running world. */
+export interface World {
+  readonly target: LocalWorldState;
+  readonly aws: LocalAws;
+  readonly members: readonly WorldMember[];
+  readonly beats: BeatLedger;
+  isConnected(member: WorldMember): boolean;
+  /** Joins a member through the function `bootstrap`; tells of the outcome as an event. */
+  join(member: WorldMember): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts everything on this machine: AWS, clusters, functions. */
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const running = readLocalWorld(options.dataDir);
+  if (running !== undefined) {
+    throw new WorldError(
+      `a local world runs already in ${options.dataDir} (process ${running.pid}). End it, or name another folder with --data`,
+    );
+  }
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    removeLocalWorld(options.dataDir);
+    for (const each of stops.toReversed()) await each();
+  };
+  const tell = (message: string): void =>
+    options.onEvent({ event: "progress", at: options.clock.now().toISOString(), message });
+  try {
+    tell("Starting DynamoDB, Lambda, EventBridge Scheduler and SSM on this machine");
+    const log = new FunctionLog(options.dataDir);
+    stops.push(() => log.close());
+    const aws = await startLocalAws({ ...options, onLog: (event) => log.write(event) });
+    stops.push(() => aws.stop());
+    options.signal.throwIfAborted();
+
+    const announces = new Map<string, string>();
+    const ledger = new BeatLedger((beat) => tellBeat(options, announces, beat));
+    const clusters = await startClusters(options, ledger, tell);
+    stops.push(() => clusters.stop());
+    for (const member of clusters.members) announces.set(member.announce, member.cluster);
+    options.signal.throwIfAborted();
+
+    const kubeconfigs = writeKubeconfigs(options.dataDir, clusters.members);
+    const target = worldState(aws, kubeconfigs);
+    writeLocalWorld(options.dataDir, target);
+    return {
+      target,
+      aws,
+      members: clusters.members,
+      beats: ledger,
+      isConnected: (member) => clusters.isConnected(member),
+      join: (member) => joinMember(options, aws, member, kubeconfigs[member.cluster] ?? ""),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startClusters(
+  options: WorldOptions,
+  ledger: BeatLedger,
+  progress: (m: string) => void,
+): Promise<ClusterWorld> {
+  const { clock, random, clusters } = options;
+  return "config" in clusters
+    ? await useRealClusters({ configFile: clusters.config, clock, ledger, progress })
+    : await startSimulated({ manifests: readManifests(clusters.manifests), clock, random, ledger, progress });
+}
+
+function tellBeat(options: WorldOptions, announces: ReadonlyMap<string, string>, beat: ReceivedBeat): void {
+  const cluster = announces.get(beat.announce);
+  if (cluster === undefined) return;
+  const point = gridPointAtOrBefore(beat.at, gridOffsetMs(cluster, BEAT_INTERVAL_MS), BEAT_INTERVAL_MS);
+  const at = new Date(beat.at).toISOString();
+  options.onEvent({ event: "beat", at, cluster, latenessMs: Math.round(beat.at - point) });
+}
+
+function writeKubeconfigs(dataDir: string, members: readonly WorldMember[]): Record<string, string> {
+  const folder = join(dataDir, "kubeconfigs");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return Object.fromEntries(
+    members.map((member) => {
+      const file = join(folder, `${member.cluster}.yaml`);
+      writeFileSync(file, member.kubeconfig, { mode: 0o600 });
+      return [member.cluster, file];
+    }),
+  );
+}
+
+function worldState(aws: LocalAws, kubeconfigs: Readonly<Record<string, string>>): LocalWorldState {
+  return {
+    pid: process.pid,
+    region: aws.region,
+    stage: aws.stage,
+    table: aws.tableName,
+    functionPrefix: aws.functionPrefix,
+    endpoints: aws.endpoints,
+    kubeconfigs,
+  };
+}
+
+async function joinMember(
+  options: WorldOptions,
+  aws: LocalAws,
+  member: WorldMember,
+  kubeconfig: string,
+): Promise<void> {
+  const client = new LambdaClient({
+    region: aws.region,
+    endpoint: aws.endpoints.lambda,
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    maxAttempts: 1,
+  });
+  const { cluster, protocol, antrea, context } = member;
+  const access = { kubeconfig: { file: kubeconfig, ...(context === undefined ? {} : { context }) } };
+  const at = (): string => options.clock.now().toISOString();
+  try {
+    const answer = await client.send(
+      new InvokeCommand({
+        FunctionName: `${aws.functionPrefix}bootstrap`,
+        Payload: JSON.stringify({ cluster, protocol, access, antrea }),
+      }),
+      { abortSignal: options.signal },
+    );
+    const body = JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8")) as { ok?: boolean };
+    if (answer.FunctionError === undefined && body.ok === true) {
+      options.onEvent({ event: "joined", at: at(), cluster, answer: body });
+    } else {
+      options.onEvent({ event: "notJoined", at: at(), cluster, problem: JSON.stringify(body) });
+    }
+  } catch (error) {
+    if (options.signal.aborted) return;
+    options.onEvent({ event: "notJoined", at: at(), cluster, problem: String(error) });
+  } finally {
+    client.destroy();
+  }
+}
