@@ -45,8 +45,8 @@ export async function startLoopbackServer(
   const server = createServer((incoming, response) => {
     void serve(incoming, response, handle);
   });
-  // Both are longer than any SDK keeps an idle connection, so that the client is the one to close it.
-  server.keepAliveTimeout = 120_000;
+  // The client is the one to close an idle connection; a Lambda runtime leaves its own idle for as long as it works.
+  server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -1,0 +1,2 @@
+import "no-such-package";
+export async function handler() {}
