@@ -1,6 +1,6 @@
 import { ok, type Result } from "../base/result.ts";
 import type { StateError } from "./errors.ts";
-import { conditionPrefix, keys } from "./keys.ts";
+import { conditionPrefix, type ItemKey, keys } from "./keys.ts";
 import type { MembershipKey } from "./membership.ts";
 import { keyOfItem, readAll, under } from "./pages.ts";
 import type { Call, Table } from "./table/table.ts";
@@ -11,12 +11,13 @@ import type { Call, Table } from "./table/table.ts";
  */
 export async function clearLeftovers(table: Table, key: MembershipKey, call: Call): Promise<Result<void, StateError>> {
   const prefixes = [conditionPrefix(key.protocol), ...(key.protocol === "antrea" ? ["CURSOR#", "IMPORT#"] : [])];
-  for (const prefix of prefixes) {
-    const found = await readAll(table, { where: under(keys.cluster(key.cluster), prefix) }, call);
-    if (!found.ok) return found;
-    const doomed = found.value.map(keyOfItem);
-    const deleted = doomed.length === 0 ? ok(undefined) : await table.deleteMany(doomed, call);
-    if (!deleted.ok) return deleted;
+  const found = await Promise.all(
+    prefixes.map(async (prefix) => await readAll(table, { where: under(keys.cluster(key.cluster), prefix) }, call)),
+  );
+  const doomed: ItemKey[] = [];
+  for (const items of found) {
+    if (!items.ok) return items;
+    doomed.push(...items.value.map(keyOfItem));
   }
-  return ok(undefined);
+  return doomed.length === 0 ? ok(undefined) : await table.deleteMany(doomed, call);
 }

@@ -123,9 +123,11 @@ export class MembershipWrites {
   async #createNew(request: JoinRequest, call: Call): Promise<Result<CreateOutcome, StateError> | "again"> {
     const { spec, createdBy, clusterUID } = request;
     // What a removed membership of this name has left would order the new one's conditions by another assignment.
-    const cleared = await clearLeftovers(this.#parts.table, spec, call);
+    const [cleared, shard] = await Promise.all([
+      clearLeftovers(this.#parts.table, spec, call),
+      this.#shards.chooseShard(spec.options.networkProfile, call.signal),
+    ]);
     if (!cleared.ok) return cleared;
-    const shard = await this.#shards.chooseShard(spec.options.networkProfile, call.signal);
     if (!shard.ok) return shard;
     const now = this.#now();
     const membership: Membership = {

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { after } from "node:test";
+import type { TableFaults } from "../../infra/local/table/faults.ts";
+import { startTable } from "../../infra/local/table/table.ts";
+import { createTableFromTemplate } from "../../infra/local/table/template.ts";
+import { type Clock, systemClock } from "../../lib/base/clock.ts";
+import { systemIds } from "../../lib/base/ids.ts";
+import { systemRandom } from "../../lib/base/random.ts";
+import type { Result } from "../../lib/base/result.ts";
+import { openState, type State, type StateOptions } from "../../lib/state/state.ts";
+
+/** A table to test against. */
+export interface TestTable {
+  readonly url: string;
+  readonly tableName: string;
+  /** Present where the table is the embedded one. */
+  readonly faults: TableFaults | undefined;
+  /** The state in this table, over a client of its own. */
+  open(options?: Partial<StateOptions>): State;
+}
+
+/** A DynamoDB that tests make tables in. */
+export interface TestServer {
+  table(): Promise<TestTable>;
+}
+
+/**
+ * The embedded DynamoDB, or the one that DYNAMODB_LOCAL_URL names. It ends with the file that started it. With
+ * `embeddedOnly` it is always the embedded one, which can be made to fail.
+ */
+export async function startTestServer(only: { readonly embeddedOnly?: boolean } = {}): Promise<TestServer> {
+  // Any keys will do for both; the SDK refuses to send without some.
+  process.env["AWS_ACCESS_KEY_ID"] ??= "local";
+  process.env["AWS_SECRET_ACCESS_KEY"] ??= "local";
+  const real = only.embeddedOnly === true ? undefined : process.env["DYNAMODB_LOCAL_URL"];
+  const embedded = real === undefined ? await startTable({ clock: systemClock }) : undefined;
+  const url = real ?? embedded?.url ?? "";
+  const template = await readFile(new URL("../../infra/aws/table.yml", import.meta.url), "utf8");
+  const opened: State[] = [];
+  after(async () => {
+    for (const state of opened) state.close();
+    await embedded?.stop();
+  });
+  return {
+    table: async () => {
+      const tableName = `hawser-${randomUUID()}`;
+      await createTableFromTemplate(url, template, tableName);
+      const open = (options: Partial<StateOptions> = {}): State => {
+        const clock: Clock = options.clock ?? systemClock;
+        const ids = systemIds(clock, systemRandom);
+        const base = { tableName, endpoint: url, region: "local", clock, random: systemRandom, ids };
+        const state = openState({ ...base, ...options });
+        opened.push(state);
+        return state;
+      };
+      return { url, tableName, faults: embedded?.faults, open };
+    },
+  };
+}
+
+/** The value of a result that must be a success. */
+export function must<T>(result: Result<T, { readonly message: string }>): T {
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+/** A signal that never fires. */
+export const never = new AbortController().signal;
