@@ -1,7 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Membership } from "../state/membership.ts";
-import type { AnnounceStore, AnnounceTelemetry, BeatGrid, ClusterConnector } from "./ports.ts";
+import { ANNOUNCE_INTERVAL_MS } from "./names.ts";
+import type { AnnounceStore, AnnounceTelemetry, ClusterConnector } from "./ports.ts";
 
 /** What the role `announce` works with. */
 export interface AnnounceDependencies {
@@ -9,7 +10,6 @@ export interface AnnounceDependencies {
   readonly random: Random;
   readonly store: AnnounceStore;
   readonly connector: ClusterConnector;
-  readonly grid: BeatGrid;
   readonly telemetry: AnnounceTelemetry;
   /**
    * Asked, while this window may write, before an announce is made where there is none: false for a membership that is
@@ -18,8 +18,11 @@ export interface AnnounceDependencies {
   mayCreate(membership: Membership, signal: AbortSignal): Promise<boolean>;
 }
 
-/** The numbers of the role. All in milliseconds. */
+/** The numbers of the role. All durations in milliseconds. */
 export interface AnnounceTiming {
+  readonly intervalMs: number;
+  /** Beats under way at a time, shared out among the leaders. */
+  readonly concurrency: number;
   /** One beat, connection included: shorter than the interval, so that a slow leader delays no second beat. */
   readonly beatTimeoutMs: number;
   /** One visit to a member, connection included. */
@@ -31,8 +34,6 @@ export interface AnnounceTiming {
   readonly lookAgainMs: number;
   /** How long `prepare` waits for members; those that take longer join later. */
   readonly prepareMs: number;
-  /** Between two reports of the round. */
-  readonly reportMs: number;
 }
 
 /**
@@ -40,11 +41,12 @@ export interface AnnounceTiming {
  * mended beats within 20 s.
  */
 export const DEFAULT_ANNOUNCE_TIMING: AnnounceTiming = {
+  intervalMs: ANNOUNCE_INTERVAL_MS,
+  concurrency: 1_000,
   beatTimeoutMs: 8_000,
   visitTimeoutMs: 8_000,
   rereadMinMs: 29_000,
   rereadMaxMs: 45_000,
   lookAgainMs: 9_000,
   prepareMs: 10_000,
-  reportMs: 1_000,
 };

@@ -1,6 +1,6 @@
 import { never } from "../base/result.ts";
 import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
-import type { AnnouncedMembership } from "./announced-membership.ts";
+import { type AnnouncedMembership, leadsToTheSame, standing } from "./announced-membership.ts";
 import { shownLeader } from "./cluster-set-status.ts";
 import type { Fault } from "./fault.ts";
 import { type MemberReading, readMember } from "./member-reading.ts";
@@ -26,7 +26,7 @@ export async function look(
   const visited = await visits.visit(membership, signal, (member, options) =>
     readMember(member, membership.antrea, options),
   );
-  if (signal.aborted || m.membership !== membership) return false;
+  if (signal.aborted || !leadsToTheSame(m.membership, membership)) return false;
   m.readDueMs = deps.clock.monotonicMs() + timing.lookAgainMs;
   const reading = visited.ok ? visited.value : accessReading(visited.error);
   if (reading.kind !== "waiting") m.missing = 0;
@@ -144,7 +144,7 @@ async function misconfigured(
 async function waiting(m: AnnouncedMembership, fault: Fault, deps: AnnounceDependencies): Promise<void> {
   m.missing += 1;
   if (m.link !== undefined && m.missing < LOOKS_UNTIL_GONE) {
-    m.readFault = fault;
+    m.readFault = standing(m.readFault, fault, deps.clock.now().getTime());
     return;
   }
   await disconnect(m);
@@ -159,9 +159,9 @@ function withoutNews(
   { kind, fault }: { readonly kind: "failed" | "misconfigured"; readonly fault: Fault },
   { clock }: AnnounceDependencies,
 ): void {
-  m.readFault = fault;
-  if (m.link !== undefined) return;
-  m.observe({ kind, fault, found: false }, clock.now().getTime());
+  const now = clock.now().getTime();
+  m.readFault = standing(m.readFault, fault, now);
+  if (m.link === undefined) m.observe({ kind, fault, found: false }, now);
 }
 
 /** Ends the connection to the leader, if there is one. */

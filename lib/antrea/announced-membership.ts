@@ -1,4 +1,4 @@
-import type { NewHistoryEvent } from "../state/history.ts";
+import { isDeepStrictEqual } from "node:util";
 import type { Membership } from "../state/membership.ts";
 import type { ClusterSetSpec } from "./cluster-set.ts";
 import type { ObservedClusterSet } from "./cluster-set-status.ts";
@@ -16,6 +16,17 @@ import { publish } from "./publication.ts";
 /** Kinds of work for one membership that may be under way side by side. */
 export type JobKind = "beat" | "look" | "table" | "status";
 
+/** A fault and since when there is one, in milliseconds since the epoch. */
+export interface StandingFault {
+  readonly fault: Fault;
+  readonly since: number;
+}
+
+/** The latest fault, dated by the first of its row. */
+export function standing(before: StandingFault | undefined, fault: Fault, now: number): StandingFault {
+  return { fault, since: before?.since ?? now };
+}
+
 /** The connection that is beaten to. */
 export interface LeaderLink {
   readonly spec: ClusterSetSpec;
@@ -26,6 +37,11 @@ export interface LeaderLink {
   readonly clusterSetUid: string;
   /** `touch-ts` of the last beat. */
   touchTs: string | undefined;
+}
+
+/** True when both lead to the same member in the same way: what was read for one holds for the other. */
+export function leadsToTheSame(a: Membership, b: Membership): boolean {
+  return a.assignment === b.assignment && isDeepStrictEqual([a.access, a.antrea], [b.access, b.antrea]);
 }
 
 /** What was seen, or that a new connection began, in order. */
@@ -53,27 +69,23 @@ export class AnnouncedMembership {
   /** It has been waiting for a ClusterSet: the next connection is a new one. */
   waited = false;
   /** Why the last look at the member gave nothing to beat with, while an older connection goes on. */
-  readFault: Fault | undefined;
+  readFault: StandingFault | undefined;
   /** When the member is to be looked at again, monotonic. */
   readDueMs = Number.NEGATIVE_INFINITY;
   /** Until when the leader asked to be left alone, monotonic. */
   deferredUntilMs = Number.NEGATIVE_INFINITY;
   /** When the last beat succeeded, monotonic. */
   succeededMs: number | undefined;
-  /** When a beat last settled, in milliseconds since the epoch. */
-  beatenAt: number | undefined;
   /** Failures in a row: why the last one, how many, since when (milliseconds since the epoch). */
-  failing: { readonly fault: Fault; readonly count: number; readonly since: number } | undefined;
+  failing: (StandingFault & { readonly count: number }) | undefined;
   connectedOnce: boolean;
   /** The ClusterSet's status may differ from what it should be. */
   statusDirty = true;
   /** When a refused status write is tried again, monotonic, and why it was refused. */
   statusRetryMs = Number.NEGATIVE_INFINITY;
-  statusFault: Fault | undefined;
+  statusFault: StandingFault | undefined;
   /** What the table is known to hold, by type: the condition as it was published. */
   written = new Map<ConnectivityType, Connectivity["ready"]>();
-  /** Lines for the history that the table has not taken yet. */
-  readonly events: NewHistoryEvent[] = [];
   /** Work under way, at most one of a kind at a time. */
   readonly jobs = new Map<JobKind, Promise<void>>();
 
@@ -155,6 +167,6 @@ export class AnnouncedMembership {
   }
 
   #another(fault: Fault, now: number): NonNullable<AnnouncedMembership["failing"]> {
-    return { fault, count: (this.failing?.count ?? 0) + 1, since: this.failing?.since ?? now };
+    return { ...standing(this.failing, fault, now), count: (this.failing?.count ?? 0) + 1 };
   }
 }

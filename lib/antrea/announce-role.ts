@@ -1,0 +1,204 @@
+import { ok, type Result } from "../base/result.ts";
+import type { Hold, RoleWork, StoreFailure } from "../relay/ports.ts";
+import { type BeatTarget, Ticker } from "../relay/ticker.ts";
+import type { Membership } from "../state/membership.ts";
+import { beat } from "./announce-beat.ts";
+import { type AnnounceDependencies, type AnnounceTiming, DEFAULT_ANNOUNCE_TIMING } from "./announce-deps.ts";
+import { disconnect, look } from "./announce-look.ts";
+import { describeRound } from "./announce-round.ts";
+import { keepStatus, statusIsBehind } from "./announce-status.ts";
+import { keepTable, tableIsBehind } from "./announce-table.ts";
+import { AnnouncedMembership, type JobKind, leadsToTheSame } from "./announced-membership.ts";
+import { MemberVisits } from "./member-visit.ts";
+
+/**
+ * The work of the relay role `announce` for one shard.
+ *
+ * The grid drives everything: at each of its points a membership beats, and whatever else is due for it (a look at
+ * its member, the table, the ClusterSet's status) is started beside the beats, at most one of a kind at a time, each
+ * within its own time limit. So a member, a leader or a table that hangs delays nothing but itself.
+ */
+export function announceRole(
+  shard: string,
+  deps: AnnounceDependencies,
+  timing: AnnounceTiming = DEFAULT_ANNOUNCE_TIMING,
+): RoleWork {
+  return new AnnounceRole(shard, deps, timing);
+}
+
+class AnnounceRole implements RoleWork {
+  readonly #shard: string;
+  readonly #deps: AnnounceDependencies;
+  readonly #timing: AnnounceTiming;
+  readonly #visits: MemberVisits;
+  readonly #members = new Map<string, AnnouncedMembership>();
+  #hold: Hold | undefined;
+  #ticker: Ticker<BeatTarget> | undefined;
+
+  constructor(shard: string, deps: AnnounceDependencies, timing: AnnounceTiming) {
+    this.#shard = shard;
+    this.#deps = deps;
+    this.#timing = timing;
+    this.#visits = new MemberVisits(deps.clock, deps.connector, timing.visitTimeoutMs);
+  }
+
+  async prepare(_revision: number, signal: AbortSignal): Promise<Result<void, StoreFailure>> {
+    const read = await this.#deps.store.readShardMemberships(this.#shard, signal);
+    if (!read.ok) return read;
+    const wanted = new Map(read.value.filter(isAnnounced).map((membership) => [membership.cluster, membership]));
+    const gone = [...this.#members.keys()].filter((cluster) => !wanted.has(cluster));
+    // Awaited: once this revision counts as seen, no beat of a membership that is leaving may be under way.
+    await Promise.all(gone.map(async (cluster) => await this.#drop(cluster)));
+    for (const membership of wanted.values()) this.#take(membership);
+    // At once, and again when the looks have shown which of them share a leader.
+    this.#ticker?.setTargets(this.#targets());
+    await this.#lookAtAll(signal);
+    this.#ticker?.setTargets(this.#targets());
+    return ok(undefined);
+  }
+
+  async work(hold: Hold): Promise<void> {
+    for (const m of this.#members.values()) m.forgetTable();
+    const stop = (): void => {
+      for (const m of this.#members.values()) m.controller.abort();
+    };
+    hold.signal.addEventListener("abort", stop, { once: true });
+    const ticker = this.#newTicker(hold);
+    this.#hold = hold;
+    this.#ticker = ticker;
+    try {
+      await ticker.run(hold.signal, hold.previousRoundAt);
+    } finally {
+      hold.signal.removeEventListener("abort", stop);
+      stop();
+      await Promise.all([...this.#members.values()].map(settled));
+      this.#hold = undefined;
+      this.#ticker = undefined;
+      for (const m of this.#members.values()) m.controller = new AbortController();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#members.keys()].map(async (cluster) => await this.#drop(cluster)));
+  }
+
+  /** A membership as it stands in the table now; what it refers to is read again when that has changed. */
+  #take(membership: Membership): void {
+    const known = this.#members.get(membership.cluster);
+    if (known === undefined) {
+      this.#members.set(membership.cluster, new AnnouncedMembership(membership));
+      return;
+    }
+    if (!leadsToTheSame(known.membership, membership)) known.readDueMs = Number.NEGATIVE_INFINITY;
+    known.connectedOnce ||= membership.connectedOnce;
+    known.membership = membership;
+  }
+
+  async #drop(cluster: string): Promise<void> {
+    const m = this.#members.get(cluster);
+    if (m === undefined) return;
+    this.#members.delete(cluster);
+    m.controller.abort();
+    await settled(m);
+    await disconnect(m);
+  }
+
+  /** Waits for the members, but not for ever: those that take longer join the grid when they have answered. */
+  async #lookAtAll(signal: AbortSignal): Promise<void> {
+    const looks = [...this.#members.values()].filter((m) => this.#lookIsDue(m)).map((m) => this.#look(m));
+    if (looks.length === 0) return;
+    const answered = new AbortController();
+    const enough = AbortSignal.any([answered.signal, signal]);
+    void Promise.all(looks).then(() => answered.abort());
+    await this.#deps.clock.sleep(this.#timing.prepareMs, enough);
+    answered.abort();
+  }
+
+  #newTicker(hold: Hold): Ticker<BeatTarget> {
+    const ticker = new Ticker<BeatTarget>({
+      clock: this.#deps.clock,
+      intervalMs: this.#timing.intervalMs,
+      concurrency: this.#timing.concurrency,
+      beat: async ({ name }) => await this.#tick(name),
+      onRound: (roundAt) => hold.reportRound({ roundAt, ...describeRound(this.#members.values()) }),
+    });
+    ticker.setTargets(this.#targets());
+    return ticker;
+  }
+
+  /** A membership without a leader is a hub of its own: there is nothing to share. */
+  #targets(): readonly BeatTarget[] {
+    return [...this.#members].map(([name, { link }]) => ({ name, hub: link?.spec.server ?? name }));
+  }
+
+  async #tick(name: string): Promise<void> {
+    const m = this.#members.get(name);
+    if (m === undefined) return;
+    await this.#beat(m);
+    if (this.#lookIsDue(m)) void this.#look(m);
+    this.#keep(m);
+  }
+
+  async #beat(m: AnnouncedMembership): Promise<void> {
+    const hold = this.#hold;
+    const { link } = m;
+    if (hold === undefined || link === undefined || !hold.mayRepeat()) return;
+    if (this.#deps.clock.monotonicMs() < m.deferredUntilMs) return;
+    await this.#job(m, "beat", async () => await beat(m, link, hold, this.#deps, this.#timing));
+  }
+
+  #lookIsDue(m: AnnouncedMembership): boolean {
+    return this.#deps.clock.monotonicMs() >= m.readDueMs;
+  }
+
+  async #look(m: AnnouncedMembership): Promise<void> {
+    await this.#job(m, "look", async () => {
+      const isNew = await look(m, this.#visits, this.#deps, this.#timing);
+      if (isNew) {
+        this.#ticker?.setTargets(this.#targets());
+        // As a new connection of the in-cluster agent does; the grid goes on from its next point.
+        await this.#beat(m);
+      }
+      this.#keep(m);
+    });
+  }
+
+  /** Starts what the table and the member's ClusterSet still lack. */
+  #keep(m: AnnouncedMembership): void {
+    const hold = this.#hold;
+    if (hold === undefined || m.controller.signal.aborted) return;
+    const keepStatusToo = (): void => {
+      if (!hold.mayWrite() || !statusIsBehind(m, this.#deps.clock.monotonicMs())) return;
+      void this.#job(m, "status", async () => await keepStatus(m, hold, this.#visits, this.#deps, this.#timing));
+    };
+    if (tableIsBehind(m)) {
+      const first = m.published === undefined;
+      void this.#job(m, "table", async () => await keepTable(m, hold, this.#deps)).then(
+        () => first && m.published !== undefined && keepStatusToo(),
+      );
+    }
+    keepStatusToo();
+  }
+
+  /** At most one of a kind at a time; never rejects, as a mistake of ours in one membership must not stop the others. */
+  async #job(m: AnnouncedMembership, kind: JobKind, what: () => Promise<void>): Promise<void> {
+    const running = m.jobs.get(kind);
+    if (running !== undefined) {
+      await running;
+      return;
+    }
+    const job = what()
+      .catch((error: unknown) => this.#deps.telemetry.bug(error, m.membership.cluster))
+      .finally(() => m.jobs.delete(kind));
+    m.jobs.set(kind, job);
+    await job;
+  }
+}
+
+function isAnnounced({ protocol, phase }: Membership): boolean {
+  return protocol === "antrea" && (phase === "joining" || phase === "joined");
+}
+
+async function settled(m: AnnouncedMembership): Promise<void> {
+  while (m.jobs.size > 0) await Promise.all(m.jobs.values());
+}
