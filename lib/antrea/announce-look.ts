@@ -60,29 +60,16 @@ async function connect(
   deps: AnnounceDependencies,
   timing: AnnounceTiming,
 ): Promise<boolean> {
-  const { spec, credential, hash } = configuration;
+  const { spec, connection, hash } = configuration;
   const old = m.link;
   if (old?.hash === hash && old.clusterSetUid === clusterSet.uid) {
     settleReading(m, clusterSet, deps, timing);
     return false;
   }
-  const client = deps.connector.connectLeader({
-    cluster: `leader of ${m.membership.cluster}`,
-    server: spec.server,
-    ...credential,
-  });
-  if (!client.ok) {
-    const { path, problem, remedy } = client.error;
-    const fault: Fault = {
-      cause: "ConfigurationInvalid",
-      message: `Connection from member ${m.membership.cluster} to its leader: ${path}: ${problem}. ${remedy}`,
-    };
-    await misconfigured(m, { kind: "misconfigured", clusterSet, fault }, deps);
-    return false;
-  }
+  const client = deps.connector.connectLeader(`leader of ${m.membership.cluster}`, connection);
   if (isNewConnection(m, clusterSet.uid, configuration, shownLeader(clusterSet))) m.restart(deps.clock.now().getTime());
   settleReading(m, clusterSet, deps, timing);
-  m.link = { spec, client: client.value, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs };
+  m.link = { spec, client, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs };
   m.deferredUntilMs = Number.NEGATIVE_INFINITY;
   if (old !== undefined) await closeAfterBeat(m, old.client);
   return true;

@@ -1,4 +1,5 @@
 import type { Cause } from "../base/cause.ts";
+import type { UserError } from "../base/user-error.ts";
 import { causeOf } from "../kube/cause.ts";
 import type { KubeError } from "../kube/errors.ts";
 
@@ -19,4 +20,9 @@ export function memberFault(error: KubeError): Fault {
  */
 export function leaderFault(error: KubeError): Fault {
   return { cause: error.kind === "notFound" ? "CommonAreaNotFound" : causeOf(error), message: error.message };
+}
+
+/** The fault behind a mistake in what the user gave us to read. */
+export function userFault({ path, problem, remedy }: UserError): Fault {
+  return { cause: "ConfigurationInvalid", message: `${path}: ${problem}. ${remedy}` };
 }

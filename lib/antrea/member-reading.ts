@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { never } from "../base/result.ts";
+import { connectionFromSecret, missingSecret } from "../kube/access/secret.ts";
 import type { CallOptions, KubeObject } from "../kube/client.ts";
+import type { Connection } from "../kube/connection.ts";
 import {
   type ClusterSetChoice,
   type ClusterSetSpec,
@@ -9,15 +11,14 @@ import {
   parseClusterSet,
 } from "./cluster-set.ts";
 import type { ObservedClusterSet } from "./cluster-set-status.ts";
-import { type Fault, memberFault } from "./fault.ts";
-import { type LeaderCredential, missingSecret, parseLeaderSecret } from "./leader-secret.ts";
+import { type Fault, memberFault, userFault } from "./fault.ts";
 import type { MemberCluster } from "./ports.ts";
 import { leaderSecretRef } from "./resources.ts";
 
 /** All that a beat needs to know. Holds a secret: never logged, never stored. */
 export interface LeaderConfiguration {
   readonly spec: ClusterSetSpec;
-  readonly credential: LeaderCredential;
+  readonly connection: Connection;
   /** Changes whenever anything above changes, the token under an unchanged Secret name included. */
   readonly hash: string;
 }
@@ -66,18 +67,19 @@ async function readLeader(
   const clusterSet = observeClusterSet(object, namespace);
   const spec = parseClusterSet(object, member.cluster);
   if (!spec.ok) return { kind: "misconfigured", clusterSet, fault: spec.error };
+  const source = { cluster: member.cluster, namespace, name: spec.value.secret };
   const secret = await member.get(leaderSecretRef(namespace, spec.value.secret), options);
   if (!secret.ok) {
     return secret.error.kind === "notFound"
-      ? { kind: "misconfigured", clusterSet, fault: missingSecret(namespace, spec.value.secret, member.cluster) }
+      ? { kind: "misconfigured", clusterSet, fault: userFault(missingSecret(source)) }
       : { kind: "unreadable", fault: memberFault(secret.error) };
   }
-  const credential = parseLeaderSecret(secret.value.object, member.cluster);
-  if (!credential.ok) return { kind: "misconfigured", clusterSet, fault: credential.error };
+  const connection = connectionFromSecret(secret.value.object, source, spec.value.server);
+  if (!connection.ok) return { kind: "misconfigured", clusterSet, fault: userFault(connection.error) };
   const configuration = {
     spec: spec.value,
-    credential: credential.value,
-    hash: hashOf(spec.value, credential.value),
+    connection: connection.value,
+    hash: hashOf(spec.value, connection.value),
   };
   return { kind: "configured", clusterSet, configuration };
 }
@@ -95,9 +97,9 @@ export function observeClusterSet(object: KubeObject, namespace: string): Observ
   };
 }
 
-function hashOf(spec: ClusterSetSpec, credential: LeaderCredential): string {
+function hashOf(spec: ClusterSetSpec, { ca, credential }: Connection): string {
   // The Secret's name is left out: the same credential under another name is no other connection.
   const { clusterID, clusterSetID, leaderClusterID, server, commonArea } = spec;
-  const content = [clusterID, clusterSetID, leaderClusterID, server, commonArea, credential.ca, credential.token];
+  const content = [clusterID, clusterSetID, leaderClusterID, server, commonArea, ca, credential];
   return createHash("sha256").update(JSON.stringify(content)).digest("base64url");
 }

@@ -3,7 +3,7 @@ import { type Clock, deadline } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { CallOptions } from "../kube/client.ts";
 import type { Membership } from "../state/membership.ts";
-import { type Fault, memberFault } from "./fault.ts";
+import { type Fault, memberFault, userFault } from "./fault.ts";
 import type { ClusterConnector, MemberCluster } from "./ports.ts";
 
 /** Most members that are spoken to at a time; connections to members are closed after use. */
@@ -35,7 +35,7 @@ export class MemberVisits {
     return await this.#pool(async () => {
       using limit = deadline(this.#clock, this.#timeoutMs, signal);
       const member = await this.#connector.connectMember(membership, limit.signal);
-      if (!member.ok) return failed(accessFault(member.error, membership.cluster));
+      if (!member.ok) return failed("kind" in member.error ? memberFault(member.error) : userFault(member.error));
       try {
         return ok(await what(member.value, { timeoutMs: this.#timeoutMs, signal: limit.signal }));
       } finally {
@@ -43,12 +43,4 @@ export class MemberVisits {
       }
     });
   }
-}
-
-type AccessError = Extract<Awaited<ReturnType<ClusterConnector["connectMember"]>>, { ok: false }>["error"];
-
-function accessFault(error: AccessError, cluster: string): Fault {
-  if ("kind" in error) return memberFault(error);
-  const message = `Access to member ${cluster}: ${error.path}: ${error.problem}. ${error.remedy}`;
-  return { cause: "ConfigurationInvalid", message };
 }

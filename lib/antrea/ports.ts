@@ -1,6 +1,7 @@
 import type { Result } from "../base/result.ts";
 import type { UserError } from "../base/user-error.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { Connection } from "../kube/connection.ts";
 import type { KubeError } from "../kube/errors.ts";
 import type { ConditionStore } from "../state/condition-store.ts";
 import type { Access } from "../state/membership.ts";
@@ -13,16 +14,6 @@ export type MemberCluster = Pick<KubeClient, "cluster" | "get" | "list" | "merge
 /** The leader, seen with the token of the member's Secret. Kept for as long as it is beaten to. */
 export type LeaderCluster = Pick<KubeClient, "cluster" | "mergePatch" | "create" | "close">;
 
-/** Where and as whom a leader is reached. Holds a secret: never logged, never stored. */
-export interface LeaderEndpoint {
-  /** The leader's name in messages. */
-  readonly cluster: string;
-  readonly server: string;
-  /** PEM. */
-  readonly ca: string;
-  readonly token: string;
-}
-
 /** Makes clients. Neither call sends anything to the cluster. */
 export interface ClusterConnector {
   /** Reads what the access refers to; a reference that leads nowhere is the user's mistake. */
@@ -30,7 +21,8 @@ export interface ClusterConnector {
     member: { readonly cluster: string; readonly access: Access },
     signal: AbortSignal,
   ): Promise<Result<MemberCluster, KubeError | UserError>>;
-  connectLeader(endpoint: LeaderEndpoint): Result<LeaderCluster, UserError>;
+  /** @param cluster the leader's name in messages */
+  connectLeader(cluster: string, connection: Connection): LeaderCluster;
 }
 
 /**
