@@ -70,10 +70,11 @@ export class BatonTable {
     const call = { what: `change the baton ${nameOf(name)}`, signal };
     const { first, rest } = divideExceptions(change.exceptions ?? {});
     const more = rest.reduce((count, part) => count + Object.keys(part).length, change.moreExceptions ?? 0);
-    const fields =
-      change.exceptions === undefined
-        ? change
-        : { ...change, exceptions: first, moreExceptions: more === 0 ? undefined : more };
+    const fields = {
+      ...change,
+      ...(change.exceptions === undefined ? {} : { exceptions: first }),
+      ...(rest.length === 0 ? {} : { moreExceptions: more }),
+    };
     const key = keys.baton(name.role, name.scope);
     const write = { kind: "update", key, update: assign(fields), condition: conditionOf(expect) } as const;
     const answer = await this.#parts.table.write(write, call);

@@ -16,6 +16,8 @@ export interface TestTable {
   readonly tableName: string;
   /** Present where the table is the embedded one. */
   readonly faults: TableFaults | undefined;
+  /** Drops what has expired by now; does nothing where that cannot be forced. */
+  sweep(): Promise<void>;
   /** The state in this table, over a client of its own. */
   open(options?: Partial<StateOptions>): State;
 }
@@ -54,7 +56,10 @@ export async function startTestServer(only: { readonly embeddedOnly?: boolean } 
         opened.push(state);
         return state;
       };
-      return { url, tableName, faults: embedded?.faults, open };
+      const sweep = async (): Promise<void> => {
+        await embedded?.sweep(systemClock.now());
+      };
+      return { url, tableName, faults: embedded?.faults, sweep, open };
     },
   };
 }
