@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import net from "node:net";
+import { test } from "node:test";
+import { createCertificateAuthority } from "../../infra/local/cluster/certificates.ts";
+import { systemClock } from "../../lib/base/clock.ts";
+import { causeOf } from "../../lib/kube/cause.ts";
+import type { KubeError } from "../../lib/kube/errors.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { startSilentServer, startTlsServer, testAuthority, unusedPort } from "../support/tls-server.ts";
+import {
+  ANNOUNCE,
+  announce,
+  CALL,
+  clientOf,
+  clientTo,
+  connectionTo,
+  makeConnections,
+  status,
+} from "./client-fixture.ts";
+
+/** The error of one merge patch to a server. */
+async function errorAt(server: { readonly url: string; readonly ca?: string }, timeoutMs = 2000): Promise<KubeError> {
+  const connections = makeConnections();
+  const client = clientOf(connections, connectionTo(server));
+  const result = await client.mergePatch(ANNOUNCE, {}, { timeoutMs });
+  await connections.close();
+  assert.ok(!result.ok);
+  return result.error;
+}
+
+test("tells a refused connection", async () => {
+  const error = await errorAt({ url: `https://127.0.0.1:${await unusedPort()}` });
+
+  assert.ok(error.kind === "network" && error.code === "ECONNREFUSED");
+  assert.equal(error.retry, "backoff");
+  assert.equal(causeOf(error), "APIServerUnreachable");
+  assert.match(error.message, /connection refused .*Check the server URL/);
+});
+
+test("tells an unknown host", async () => {
+  const error = await errorAt({ url: "https://no-such-host.invalid:6443" });
+
+  assert.ok(error.kind === "network" && /ENOTFOUND|EAI_AGAIN/.test(error.code));
+});
+
+const DAY_MS = 86_400_000;
+
+test("tells why a server's certificate is not accepted", async () => {
+  const authority = await testAuthority();
+  const stranger = await createCertificateAuthority("stranger", systemClock);
+  const namesake = await createCertificateAuthority("test-ca", systemClock);
+  const expired = { notAfter: new Date(Date.now() - DAY_MS) };
+  const early = { notBefore: new Date(Date.now() + DAY_MS), notAfter: new Date(Date.now() + 9 * DAY_MS) };
+  const cases = [
+    { certificate: await stranger.issueServer(["127.0.0.1"]), why: /unknown authority/ },
+    { certificate: await namesake.issueServer(["127.0.0.1"]), why: /unknown authority/ },
+    { certificate: await authority.issueServer(["10.0.0.1", "other.example"]), why: /another host name/ },
+    { certificate: await authority.issueServer(["127.0.0.1"], expired), why: /expired/ },
+    { certificate: await authority.issueServer(["127.0.0.1"], early), why: /not yet valid/ },
+  ];
+  for (const { certificate, why } of cases) {
+    const server = await startTlsServer((_request, reply) => reply.send(200, announce()), { authority, certificate });
+
+    const error = await errorAt(server);
+
+    assert.ok(error.kind === "tls", error.message);
+    assert.match(error.why, why);
+    assert.equal(causeOf(error), "TLSVerificationFailed");
+    assert.equal(server.received.length, 0);
+    await server.close();
+  }
+});
+
+test("verifies against the public roots when there is no CA", async () => {
+  const server = await startTlsServer((_request, reply) => reply.send(200, announce()));
+
+  const error = await errorAt({ url: server.url });
+
+  assert.ok(error.kind === "tls" && /unknown authority|self-signed/.test(error.why));
+  await server.close();
+});
+
+test("verifies for the tls-server-name instead of the host", async () => {
+  const server = await startTlsServer((_request, reply) => reply.send(200, announce()), { names: ["api.internal"] });
+  const connections = makeConnections();
+  const client = clientOf(connections, connectionTo(server, { serverName: "api.internal" }));
+
+  assert.ok((await client.get(ANNOUNCE, CALL)).ok);
+  await connections.close();
+  await server.close();
+});
+
+test("tells a server that does not speak TLS", async () => {
+  const server = net.createServer((socket) =>
+    socket.on("error", () => undefined).end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as net.AddressInfo;
+
+  const error = await errorAt({ url: `https://127.0.0.1:${port}` });
+
+  assert.ok(error.kind === "tls" && /does not speak TLS/.test(error.why), error.message);
+  server.close();
+});
+
+test("gives up connecting after three seconds, whatever the call's own time, and leaves no socket", async () => {
+  const server = await startSilentServer();
+  const clock = new FakeClock();
+  const connections = makeConnections({ clock });
+  const client = clientOf(connections, connectionTo(server));
+
+  const calls = Promise.all([1, 2, 3].map(() => client.mergePatch(ANNOUNCE, {}, { timeoutMs: 60_000 })));
+  await until(() => server.accepted() > 0);
+  await clock.advance(3000);
+  const results = await calls;
+
+  for (const result of results) {
+    assert.ok(!result.ok && result.error.kind === "timeout" && result.error.phase === "connect");
+    assert.equal(causeOf(result.error), "APIServerUnreachable");
+  }
+  assert.equal(server.accepted(), 1);
+  assert.equal(clock.sleeping, 0);
+  await until(() => server.open() === 0);
+  await server.close();
+});
+
+for (const http2 of [true, false]) {
+  const version = http2 ? "2" : "1.1";
+
+  test(`tells a hang before and within the answer apart (HTTP/${version})`, async () => {
+    const server = await startTlsServer(
+      (request, reply) => {
+        if (request.method === "GET") reply.begin(200, { "content-type": "application/json" }, '{"metadata":');
+      },
+      { http2 },
+    );
+    const clock = new FakeClock();
+    const { client, connections } = clientTo(server, { clock });
+
+    const patch = client.mergePatch(ANNOUNCE, {}, { timeoutMs: 4000 });
+    await until(() => server.received.length === 1);
+    const get = client.get(ANNOUNCE, { timeoutMs: 4000 });
+    await until(() => server.received.length === 2);
+    await settleIo();
+    await clock.advance(4000);
+
+    const errors = [await patch, await get].map((result) => (result.ok ? "ok" : result.error));
+    assert.deepEqual(
+      errors.map((error) => typeof error === "object" && error.kind === "timeout" && error.phase),
+      ["answer", "body"],
+    );
+    await connections.close();
+    await server.close();
+  });
+
+  test(`ends a slow drip at the deadline (HTTP/${version})`, async () => {
+    const server = await startTlsServer((_request, reply) => reply.begin(200, {}, "{"), { http2 });
+    const { client, connections } = clientTo(server);
+
+    const started = performance.now();
+    const result = await client.get(ANNOUNCE, { timeoutMs: 200 });
+
+    assert.ok(!result.ok && result.error.kind === "timeout" && result.error.phase === "body");
+    assert.ok(performance.now() - started < 2000);
+    await connections.close();
+    await server.close();
+  });
+
+  test(`repeats an idempotent request once at once after a reset (HTTP/${version})`, async () => {
+    const server = await startTlsServer(
+      (_request, reply) => (server.received.length === 1 ? reply.reset() : reply.send(200, announce())),
+      { http2 },
+    );
+    const { client, connections } = clientTo(server);
+
+    const result = await client.mergePatch(ANNOUNCE, {}, CALL);
+
+    assert.ok(result.ok);
+    assert.equal(server.received.length, 2);
+    await connections.close();
+    await server.close();
+  });
+
+  test(`does not repeat a create or an update that may have arrived (HTTP/${version})`, async () => {
+    const server = await startTlsServer((_request, reply) => reply.reset(), { http2 });
+    const { client, connections } = clientTo(server);
+
+    const created = await client.create(ANNOUNCE.type, "antrea-mc", announce(), CALL);
+    const updated = await client.update(ANNOUNCE, announce(), CALL);
+
+    for (const result of [created, updated]) {
+      assert.ok(!result.ok && result.error.kind === "network", result.ok ? "ok" : result.error.message);
+      assert.equal(result.error.retry, "now");
+    }
+    assert.equal(server.received.length, 2);
+    await connections.close();
+    await server.close();
+  });
+
+  test(`tells a truncated answer (HTTP/${version})`, async () => {
+    const server = await startTlsServer(
+      (_request, reply) => {
+        reply.begin(200, { "content-type": "application/json", "content-length": "500" }, '{"metadata":{}');
+        setImmediate(() => reply.reset());
+      },
+      { http2 },
+    );
+    const { client, connections } = clientTo(server);
+
+    const result = await client.create(ANNOUNCE.type, "antrea-mc", announce(), CALL);
+
+    assert.ok(!result.ok && result.error.kind === "network", result.ok ? "ok" : result.error.message);
+    await connections.close();
+    await server.close();
+  });
+}
+
+test("gives up after three tries when the connection breaks each time", async () => {
+  const server = await startTlsServer((_request, reply) => reply.reset());
+  const { client, connections } = clientTo(server);
+
+  const result = await client.mergePatch(ANNOUNCE, {}, CALL);
+
+  assert.ok(!result.ok && result.error.kind === "network");
+  assert.equal(server.received.length, 3);
+  await connections.close();
+  await server.close();
+});
+
+test("repeats reads after 503, and leaves writes to their beat", async () => {
+  const server = await startTlsServer((_request, reply) => reply.send(503, status(503, "ServiceUnavailable", "soon")));
+  const { client, connections } = clientTo(server);
+
+  await client.get(ANNOUNCE, CALL);
+  assert.equal(server.received.length, 3);
+  await client.mergePatch(ANNOUNCE, {}, CALL);
+  assert.equal(server.received.length, 4);
+  await connections.close();
+  await server.close();
+});
+
+test("ends a call when its signal fires, before and after it was sent", async () => {
+  const server = await startTlsServer(() => undefined);
+  const { client, connections } = clientTo(server);
+  const stop = new AbortController();
+
+  const running = client.mergePatch(ANNOUNCE, {}, { ...CALL, signal: stop.signal });
+  await until(() => server.received.length === 1);
+  stop.abort();
+  const [ended, late] = [await running, await client.mergePatch(ANNOUNCE, {}, { ...CALL, signal: stop.signal })];
+
+  for (const result of [ended, late]) assert.ok(!result.ok && result.error.kind === "network");
+  assert.equal(server.received.length, 1);
+  await connections.close();
+  await server.close();
+});
+
+test("refuses an answer of more than 10 MB", async () => {
+  const chunk = Buffer.alloc(1_000_000, 0x20).toString();
+  const server = await startTlsServer((_request, reply) => {
+    reply.begin(200, { "content-type": "application/json" }, chunk);
+    for (let i = 0; i < 11; i += 1) reply.part(chunk);
+    reply.end();
+  });
+  const { client, connections } = clientTo(server);
+
+  const result = await client.get(ANNOUNCE, CALL);
+
+  assert.ok(!result.ok && result.error.kind === "unexpected");
+  assert.match(result.error.message, /too large/);
+  await connections.close();
+  await server.close();
+});
+
+test("answers with an error when the client is closed", async () => {
+  const server = await startTlsServer((_request, reply) => reply.send(200, announce()));
+  const { client, connections } = clientTo(server);
+  await client.get(ANNOUNCE, CALL);
+
+  await client.close();
+  const result = await client.get(ANNOUNCE, CALL);
+
+  assert.ok(!result.ok);
+  assert.equal(connections.stats.sockets, 0);
+  assert.equal(server.received.length, 1);
+  await connections.close();
+  await server.close();
+});
+
+/** Waits for something that I/O brings about. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Lets loopback I/O that is under way arrive. */
+async function settleIo(): Promise<void> {
+  for (let i = 0; i < 50; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}
