@@ -3,7 +3,7 @@ import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
 import { type AnnouncedMembership, leadsToTheSame, standing } from "./announced-membership.ts";
 import { shownLeader } from "./cluster-set-status.ts";
 import type { Fault } from "./fault.ts";
-import { type MemberReading, readMember } from "./member-reading.ts";
+import { accessReading, type MemberReading, readMember } from "./member-reading.ts";
 import type { MemberVisits } from "./member-visit.ts";
 
 type Configured = Extract<MemberReading, { kind: "configured" }>;
@@ -45,13 +45,6 @@ export async function look(
     default:
       return never(reading);
   }
-}
-
-/** A reference to an access that leads nowhere is the user's to mend, all else may pass. */
-function accessReading(fault: Fault): MemberReading {
-  return fault.cause === "ConfigurationInvalid"
-    ? { kind: "misconfigured", clusterSet: undefined, fault }
-    : { kind: "unreadable", fault };
 }
 
 async function connect(

@@ -1,9 +1,9 @@
 import type { Clock } from "../base/clock.ts";
-import { failed, never, ok, type Result } from "../base/result.ts";
-import type { Membership, MembershipSpec } from "../state/membership.ts";
-import { sendBeat } from "./announce.ts";
+import { never } from "../base/result.ts";
+import type { MembershipSpec } from "../state/membership.ts";
+import { type AnnounceIds, describeMismatch, sendBeat } from "./announce.ts";
 import { type Fault, leaderFault, memberFault } from "./fault.ts";
-import { type LeaderConfiguration, readMember } from "./member-reading.ts";
+import { accessReading, type LeaderConfiguration, type MemberReading, readMember } from "./member-reading.ts";
 import { MemberVisits } from "./member-visit.ts";
 import type { ClusterConnector } from "./ports.ts";
 import { identityNamespaceRef } from "./resources.ts";
@@ -13,73 +13,91 @@ import { touchTime } from "./touch-time.ts";
 export interface JoinDependencies {
   readonly clock: Clock;
   readonly connector: ClusterConnector;
-  /** One visit to the member, and one beat, in milliseconds each. */
+  /** One visit to the member, and the first announce, in milliseconds each. */
   readonly timeoutMs: number;
 }
 
+/** What the member said of itself before anything was written. */
+export interface AntreaPreflight {
+  /** UID of Namespace `kube-system`: the identity behind the name. Undefined when the member could not be asked. */
+  readonly clusterUID: string | undefined;
+  /** Why the member could not be asked for its identity. */
+  readonly identityFault?: Fault;
+  readonly reading: MemberReading;
+}
+
+/** What was done on the leader, and what there is to say about it. */
+export type FirstAnnounce =
+  /** `created`: the announce was made by this call; otherwise it was there and has been renewed. */
+  | { readonly kind: "announced"; readonly created: boolean; readonly ids: AnnounceIds; readonly mismatch?: Fault }
+  /** There is no ClusterSet yet, which is no error: the membership waits for it. */
+  | { readonly kind: "waiting"; readonly fault: Fault }
+  /** A person must mend something in the member; the membership goes on as soon as that is done. */
+  | { readonly kind: "misconfigured"; readonly fault: Fault }
+  /** The member or the leader did not take part; the role `announce` goes on trying. */
+  | { readonly kind: "failed"; readonly fault: Fault };
+
+/** Reads identity, ClusterSet and Secret of a member. Writes nothing. */
+export async function preflightAntrea(
+  { clock, connector, timeoutMs }: JoinDependencies,
+  spec: Pick<MembershipSpec, "cluster" | "access" | "antrea">,
+  signal: AbortSignal,
+): Promise<AntreaPreflight> {
+  const visits = new MemberVisits(clock, connector, timeoutMs);
+  const visited = await visits.visit(spec, signal, async (member, options): Promise<AntreaPreflight> => {
+    const identity = await member.get(identityNamespaceRef, options);
+    const reading = await readMember(member, spec.antrea, options);
+    return identity.ok
+      ? { clusterUID: identity.value.object.metadata.uid, reading }
+      : { clusterUID: undefined, identityFault: memberFault(identity.error), reading };
+  });
+  if (visited.ok) return visited.value;
+  return { clusterUID: undefined, identityFault: visited.error, reading: accessReading(visited.error) };
+}
+
 /**
- * What came of the first announce. `created`: it was made; `updated`: it was there and has been renewed; `waiting`: the
- * member has no ClusterSet yet, which is no error: the membership waits for it.
+ * The first announce of a membership that stands in the table, or the first after it was asked to join again: doing it
+ * twice is one beat more. The beats then keep it.
  */
-export type FirstAnnounce = "created" | "updated" | "waiting";
-
-/** The Antrea part of a join. Both steps may be repeated. */
-export interface AntreaJoin {
-  /** Who the member is: the UID of its Namespace `kube-system`. Writes nothing. */
-  identify(spec: MembershipSpec, signal: AbortSignal): Promise<Result<string, Fault>>;
-  /**
-   * The first announce of a membership that stands in the table: reads ClusterSet and Secret, then beats once. A fault is
-   * not the end of the join: the role `announce` goes on trying, and shows it.
-   */
-  announce(membership: Membership, signal: AbortSignal): Promise<Result<FirstAnnounce, Fault>>;
+export async function announceFirst(
+  deps: JoinDependencies,
+  cluster: string,
+  reading: MemberReading,
+  signal: AbortSignal,
+): Promise<FirstAnnounce> {
+  switch (reading.kind) {
+    case "configured":
+      return await announceTo(deps, cluster, reading.configuration, signal);
+    case "misconfigured":
+      return { kind: "misconfigured", fault: reading.fault };
+    case "waiting":
+      return { kind: "waiting", fault: reading.fault };
+    case "unreadable":
+      return { kind: "failed", fault: reading.fault };
+    default:
+      return never(reading);
+  }
 }
 
-/** The Antrea part of a join. */
-export function antreaJoin(deps: JoinDependencies): AntreaJoin {
-  const visits = new MemberVisits(deps.clock, deps.connector, deps.timeoutMs);
-  return {
-    identify: async (spec, signal) => {
-      const visited = await visits.visit(spec, signal, async (member, options) => {
-        const answer = await member.get(identityNamespaceRef, options);
-        return answer.ok ? ok(answer.value.object.metadata.uid ?? "") : failed(memberFault(answer.error));
-      });
-      return visited.ok ? visited.value : visited;
-    },
-    announce: async (membership, signal) => {
-      const visited = await visits.visit(membership, signal, async (member, options) =>
-        readMember(member, membership.antrea, options),
-      );
-      if (!visited.ok) return visited;
-      const reading = visited.value;
-      switch (reading.kind) {
-        case "configured":
-          return await firstBeat(deps, membership.cluster, reading.configuration, signal);
-        case "waiting":
-          return ok("waiting");
-        case "misconfigured":
-        case "unreadable":
-          return failed(reading.fault);
-        default:
-          return never(reading);
-      }
-    },
-  };
-}
-
-async function firstBeat(
+async function announceTo(
   { clock, connector, timeoutMs }: JoinDependencies,
   cluster: string,
   { spec, connection }: LeaderConfiguration,
   signal: AbortSignal,
-): Promise<Result<FirstAnnounce, Fault>> {
+): Promise<FirstAnnounce> {
   const leader = connector.connectLeader(`leader of ${cluster}`, connection);
   try {
     const touchTs = touchTime(clock.now().getTime(), undefined);
     const mayCreate = async (): Promise<boolean> => true;
     const seen = await sendBeat(leader, spec, touchTs, { clock, timeoutMs, signal, mayCreate });
     if (seen.kind === "withheld") throw new Error("a first announce is never withheld");
-    if (seen.kind === "failed") return failed(leaderFault(seen.error));
-    return ok(seen.found ? "updated" : "created");
+    if (seen.kind === "failed") return { kind: "failed", fault: leaderFault(seen.error) };
+    const { clusterID, clusterSetID, leaderClusterID } = spec;
+    const ids = { clusterID, clusterSetID, leaderClusterID };
+    const announced = { kind: "announced", created: !seen.found, ids } as const;
+    if (seen.mismatches.length === 0) return announced;
+    const message = describeMismatch(seen.mismatches, spec);
+    return { ...announced, mismatch: { cause: "ConfigurationInvalid", message } };
   } finally {
     await leader.close();
   }

@@ -37,6 +37,13 @@ export type MemberReading =
   /** The member did not answer, or did not let us read; nothing is known. */
   | { readonly kind: "unreadable"; readonly fault: Fault };
 
+/** What a fault of the access itself means: a reference that leads nowhere is the user's to mend, all else may pass. */
+export function accessReading(fault: Fault): MemberReading {
+  return fault.cause === "ConfigurationInvalid"
+    ? { kind: "misconfigured", clusterSet: undefined, fault }
+    : { kind: "unreadable", fault };
+}
+
 /** Reads the ClusterSet and its Secret: two requests. */
 export async function readMember(
   member: MemberCluster,
