@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { failed, ok, type Result } from "../base/result.ts";
 import { describeUserErrors, type UserError } from "../base/user-error.ts";
+import { type ProxySettings, parseProxyUrl } from "../kube/proxy.ts";
 
 /** What a deployed function is told by its environment. */
 export interface Config {
@@ -22,12 +23,15 @@ export interface Config {
   readonly standby: "cold" | "hot";
   /** Prefix of the parameters that Hawser itself keeps (`/hawser/dev/`). */
   readonly parameterPrefix: string;
+  /** The proxy on the way to clusters, where there is one. */
+  readonly proxy: ProxySettings;
   /** True where a membership may name a kubeconfig file: on one's own machine, never in a deployment. */
   readonly fileAccess: boolean;
 }
 
 interface Variable {
-  readonly name: string;
+  /** Several names: the first that is set counts. */
+  readonly names: readonly [string, ...string[]];
   /** What to do when it is missing or wrong. */
   readonly remedy: string;
 }
@@ -35,17 +39,23 @@ interface Variable {
 const DEPLOYED = "It is set by serverless.yml: deploy the stage again with `npm run deploy -- --stage STAGE`.";
 
 /** Where each field comes from. */
-const VARIABLES: Readonly<Record<keyof Config, Variable>> = {
-  stage: { name: "HAWSER_STAGE", remedy: DEPLOYED },
-  table: { name: "HAWSER_TABLE", remedy: DEPLOYED },
-  scheduleGroup: { name: "HAWSER_SCHEDULE_GROUP", remedy: DEPLOYED },
-  schedulerRoleArn: { name: "HAWSER_SCHEDULER_ROLE_ARN", remedy: DEPLOYED },
-  deadLetterArn: { name: "HAWSER_DEAD_LETTER_ARN", remedy: DEPLOYED },
-  functionArnPrefix: { name: "HAWSER_FUNCTION_ARN_PREFIX", remedy: DEPLOYED },
-  deployedAt: { name: "HAWSER_DEPLOYED_AT", remedy: DEPLOYED },
-  standby: { name: "HAWSER_STANDBY", remedy: "Leave it out for `cold`, or set it to `cold` or `hot`." },
-  parameterPrefix: { name: "HAWSER_PARAMETER_PREFIX", remedy: "It must begin and end with a slash: `/hawser/dev/`." },
-  fileAccess: { name: "HAWSER_FILE_ACCESS", remedy: "Leave it out, or set it to `allowed` on your own machine." },
+const VARIABLES: Readonly<Record<keyof typeof Environment.entries, Variable>> = {
+  stage: { names: ["HAWSER_STAGE"], remedy: DEPLOYED },
+  table: { names: ["HAWSER_TABLE"], remedy: DEPLOYED },
+  scheduleGroup: { names: ["HAWSER_SCHEDULE_GROUP"], remedy: DEPLOYED },
+  schedulerRoleArn: { names: ["HAWSER_SCHEDULER_ROLE_ARN"], remedy: DEPLOYED },
+  deadLetterArn: { names: ["HAWSER_DEAD_LETTER_ARN"], remedy: DEPLOYED },
+  functionArnPrefix: { names: ["HAWSER_FUNCTION_ARN_PREFIX"], remedy: DEPLOYED },
+  deployedAt: { names: ["HAWSER_DEPLOYED_AT"], remedy: DEPLOYED },
+  standby: { names: ["HAWSER_STANDBY"], remedy: "Leave it out for `cold`, or set it to `cold` or `hot`." },
+  parameterPrefix: {
+    names: ["HAWSER_PARAMETER_PREFIX"],
+    remedy: "It must begin and end with a slash: `/hawser/dev/`.",
+  },
+  httpsProxy: { names: ["HTTPS_PROXY", "https_proxy"], remedy: "Write http://HOST:PORT or https://HOST:PORT." },
+  noProxy: { names: ["NO_PROXY", "no_proxy"], remedy: "Write names, addresses and ranges, separated by commas." },
+  proxyCa: { names: ["HAWSER_PROXY_CA"], remedy: "Give PEM certificates; a line break may be written as \\n." },
+  fileAccess: { names: ["HAWSER_FILE_ACCESS"], remedy: "Leave it out, or set it to `allowed` on your own machine." },
 };
 
 const arn = v.pipe(v.string(), v.regex(/^arn:[a-z-]+:[a-z]+:[a-z0-9-]*:\d{12}:.+$/, "is not an ARN"));
@@ -64,6 +74,20 @@ const Environment = v.object({
   ),
   standby: v.optional(v.picklist(["cold", "hot"], "is neither `cold` nor `hot`"), "cold"),
   parameterPrefix: v.pipe(v.string(), v.regex(/^\/([A-Za-z0-9_.-]+\/)+$/, "is not a parameter prefix")),
+  httpsProxy: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((url) => parseProxyUrl(url).ok, "is not the URL of a proxy"),
+    ),
+  ),
+  noProxy: v.optional(v.string()),
+  proxyCa: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((pem) => pem.replaceAll("\\n", "\n")),
+      v.includes("-----BEGIN CERTIFICATE-----", "is no PEM certificate"),
+    ),
+  ),
   fileAccess: v.pipe(
     v.optional(v.picklist(["allowed", "refused"], "is neither `allowed` nor `refused`"), "refused"),
     v.transform((word) => word === "allowed"),
@@ -76,12 +100,15 @@ const Environment = v.object({
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Result<Config, readonly UserError[]> {
   const given: Record<string, string> = {};
-  for (const [field, { name }] of Object.entries(VARIABLES)) {
-    const value = env[name];
-    if (value !== undefined && value !== "") given[field] = value;
+  for (const [field, { names }] of Object.entries(VARIABLES)) {
+    const value = names.map((name) => env[name]).find((text) => text !== undefined && text !== "");
+    if (value !== undefined) given[field] = value;
   }
   const parsed = v.safeParse(Environment, given);
-  if (parsed.success) return ok(parsed.output);
+  if (parsed.success) {
+    const { httpsProxy, noProxy, proxyCa, ...settings } = parsed.output;
+    return ok({ ...settings, proxy: withoutUndefined({ httpsProxy, noProxy, proxyCa }) });
+  }
   return failed(parsed.issues.map((issue) => toUserError(v.getDotPath(issue), issue, given)));
 }
 
@@ -93,7 +120,13 @@ export function readConfig(): Config {
 }
 
 function toUserError(field: string | null, issue: { message: string }, given: Record<string, string>): UserError {
-  const variable = VARIABLES[field as keyof Config];
+  const { names, remedy } = VARIABLES[field as keyof typeof VARIABLES];
   const problem = given[field ?? ""] === undefined ? "is not set" : issue.message;
-  return { path: variable.name, problem, remedy: variable.remedy };
+  return { path: names[0], problem, remedy };
+}
+
+function withoutUndefined(
+  settings: { readonly [K in keyof ProxySettings]: ProxySettings[K] | undefined },
+): ProxySettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -1,10 +1,9 @@
 import type { Result } from "../base/result.ts";
-import type { UserError } from "../base/user-error.ts";
 import type { ScheduleError } from "../schedule/errors.ts";
 import type { PlannedSchedule, ShardEvent } from "../schedule/plan.ts";
 import type { EnsuredSchedule } from "../schedule/scheduler.ts";
 import type { StateError } from "../state/errors.ts";
-import type { Membership, MembershipKey, MembershipSpec } from "../state/membership.ts";
+import type { MembershipKey, MembershipSpec } from "../state/membership.ts";
 import type { MembershipChange, MembershipExpectation } from "../state/membership-change.ts";
 import type { CreateOutcome, JoinRequest, MembershipOutcome } from "../state/membership-outcome.ts";
 
@@ -13,12 +12,28 @@ export interface StepFault {
   readonly message: string;
 }
 
-/** What a protocol does for a join. Both may be repeated. */
-export interface JoinProtocol {
+/** What the cluster said of itself before anything was written. */
+export interface Preflight {
   /** Who the cluster is: the UID of its `kube-system` Namespace. */
-  identify(spec: MembershipSpec, signal: AbortSignal): Promise<Result<string, StepFault | UserError>>;
-  /** The first beat: afterwards the hub knows the cluster. */
-  announce(membership: Membership, signal: AbortSignal): Promise<Result<"created" | "updated", StepFault | UserError>>;
+  readonly clusterUID: string;
+  /**
+   * The first beat, after which the hub knows the cluster; only for a membership that is in the table. May be repeated.
+   * `waiting`: the cluster does not name its hub yet, which is no error.
+   */
+  announce(signal: AbortSignal): Promise<Result<FirstAnnounce, StepFault>>;
+}
+
+/** What came of a first beat. */
+export interface FirstAnnounce {
+  readonly outcome: "created" | "updated" | "waiting";
+  /** What a person should know about it. */
+  readonly message?: string;
+}
+
+/** What a protocol does for a join. */
+export interface JoinProtocol {
+  /** Asks the cluster who it is and how it reaches its hub. Writes nothing. */
+  preflight(spec: MembershipSpec, signal: AbortSignal): Promise<Result<Preflight, StepFault>>;
 }
 
 /** What a join reads and writes. Every call ends by itself or soon after `signal` fires, and may be repeated. */

@@ -11,7 +11,7 @@ export type JoinStep = "identify" | "membership" | "announce" | "schedules" | "s
 /** One step, and what it did. `unchanged`: there was nothing to do. */
 export interface StepReport {
   readonly step: JoinStep;
-  readonly outcome: "created" | "updated" | "unchanged" | "done" | "failed";
+  readonly outcome: "created" | "updated" | "unchanged" | "done" | "waiting" | "failed";
   /** What a person should know about it. */
   readonly message?: string;
 }
@@ -70,6 +70,12 @@ export async function join(
 
 type Step<T> = Promise<Result<T, readonly UserError[]>>;
 
+interface Recorded {
+  readonly membership: Membership;
+  /** Something of it was written just now. */
+  readonly isNew: boolean;
+}
+
 class JoinRun {
   readonly #spec: MembershipSpec;
   readonly #settings: JoinSettings;
@@ -85,14 +91,15 @@ class JoinRun {
   }
 
   async answer(): Promise<JoinAnswer> {
-    const membership = await this.#record();
-    if (!membership.ok) return { ok: false, errors: membership.error, steps: this.#steps };
-    const { shard } = membership.value;
-    const announced = await this.#announce(membership.value);
+    const recorded = await this.#record();
+    if (!recorded.ok) return { ok: false, errors: recorded.error, steps: this.#steps };
+    const { membership, isNew } = recorded.value;
+    const { shard } = membership;
+    const announced = await this.#announce(membership, isNew);
     const scheduled = await this.#schedule(shard);
     const started = scheduled.ok ? await this.#start(shard, scheduled.value) : ok(undefined);
     const errors = [announced, scheduled, started].flatMap((step) => (step.ok ? [] : step.error));
-    const completed = errors.length === 0 ? await this.#complete(membership.value) : failed(errors);
+    const completed = errors.length === 0 ? await this.#complete(membership) : failed(errors);
     if (!completed.ok) return { ok: false, errors: completed.error, steps: this.#steps };
     const { cluster, protocol } = this.#spec;
     const changed = this.#steps.some(({ step, outcome }) => step !== "identify" && outcome !== "unchanged");
@@ -100,7 +107,7 @@ class JoinRun {
   }
 
   /** Who the cluster is, and the membership in the table: nothing is written for a cluster that cannot be asked. */
-  async #record(): Step<Membership> {
+  async #record(): Step<Recorded> {
     const identity = await this.#ports.protocol.identify(this.#spec, this.#signal);
     if (!identity.ok) return this.#failed("identify", "access", identity.error);
     this.#steps.push({ step: "identify", outcome: "done" });
@@ -111,19 +118,21 @@ class JoinRun {
       return this.#failed("membership", "cluster", { path: "cluster", ...REFUSALS[created.value.because] });
     }
     this.#steps.push({ step: "membership", outcome: created.value.kind });
-    return ok(created.value.membership);
+    const isNew = created.value.kind !== "unchanged";
+    return ok({ membership: created.value.membership, isNew });
   }
 
   /** The first beat. A membership that has joined and did not change is beaten for by its role. */
-  async #announce(membership: Membership): Step<void> {
-    const recorded = this.#steps.find(({ step }) => step === "membership")?.outcome;
-    if (recorded === "unchanged" && membership.phase === "joined") {
+  async #announce(membership: Membership, isNew: boolean): Step<void> {
+    if (!isNew && membership.phase === "joined") {
       this.#steps.push({ step: "announce", outcome: "unchanged" });
       return ok(undefined);
     }
     const announced = await this.#ports.protocol.announce(membership, this.#signal);
     if (!announced.ok) return this.#failed("announce", "", announced.error);
-    this.#steps.push({ step: "announce", outcome: announced.value });
+    const note =
+      announced.value === "waiting" ? { message: "it is announced as soon as the cluster names its hub" } : {};
+    this.#steps.push({ step: "announce", outcome: announced.value, ...note });
     return ok(undefined);
   }
 

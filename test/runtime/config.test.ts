@@ -28,6 +28,7 @@ test("reads a deployment's environment, cold and without files unless told other
     deployedAt: 1796098984889,
     standby: "cold",
     parameterPrefix: "/hawser/dev/",
+    proxy: {},
     fileAccess: false,
   });
 });
@@ -54,6 +55,27 @@ for (const name of Object.keys(COMPLETE)) {
     }
   });
 }
+
+test("reads the proxy that clusters are reached through, in either spelling", () => {
+  const pem = "-----BEGIN CERTIFICATE-----\nAA\n-----END CERTIFICATE-----";
+  const config = parseConfig({
+    ...COMPLETE,
+    https_proxy: "http://proxy:3128",
+    NO_PROXY: "10.0.0.0/8",
+    HAWSER_PROXY_CA: pem.replaceAll("\n", "\\n"),
+  });
+
+  assert.ok(config.ok);
+  assert.deepEqual(config.value.proxy, { httpsProxy: "http://proxy:3128", noProxy: "10.0.0.0/8", proxyCa: pem });
+});
+
+test("refuses a proxy that could not be used, and does not repeat its password", () => {
+  const config = parseConfig({ ...COMPLETE, HTTPS_PROXY: "socks5://user:s3cret@proxy:1080" });
+
+  assert.ok(!config.ok);
+  assert.equal(config.error[0]!.path, "HTTPS_PROXY");
+  assert.doesNotMatch(JSON.stringify(config.error), /s3cret/);
+});
 
 test("names every wrong variable at once, and repeats no value", () => {
   const config = parseConfig({ ...COMPLETE, HAWSER_STANDBY: "warm-s3cret", HAWSER_DEPLOYED_AT: "s3cret" });

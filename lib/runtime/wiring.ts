@@ -1,0 +1,47 @@
+import { SSMClient } from "@aws-sdk/client-ssm";
+import type { ClusterConnector } from "../antrea/ports.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type Ids, systemIds } from "../base/ids.ts";
+import { type Random, systemRandom } from "../base/random.ts";
+import { ParameterReader } from "../credentials/parameter-reader.ts";
+import { Connections } from "../kube/pool.ts";
+import { openState, type State } from "../state/state.ts";
+import { type Config, readConfig } from "./config.ts";
+import { createLog, createLogger } from "./log.ts";
+import { VERSION } from "./version.ts";
+import { createClusterConnector } from "./wiring-clusters.ts";
+
+/** What every function has, built once for the life of a process. */
+export interface Parts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly state: State;
+  readonly connections: Connections;
+  readonly clusters: ClusterConnector;
+}
+
+/**
+ * The only place, with its `wiring-*` neighbours, where ports and adapters meet.
+ * @throws when the environment is not complete: the message names each variable
+ */
+export function wireParts(): Parts {
+  const config = readConfig();
+  const clock = systemClock;
+  const random = systemRandom;
+  const ids = systemIds(clock, random);
+  const log = createLog(createLogger());
+  const state = openState({
+    tableName: config.table,
+    clock,
+    random,
+    ids,
+    onUnreadable: ({ kind, message }) => log.warn("item left out of a list", { outcome: kind, why: message }),
+  });
+  const connections = new Connections({ clock, random, version: VERSION, proxy: config.proxy });
+  const parameters = new ParameterReader(new SSMClient({ maxAttempts: 3 }), clock);
+  const readParameter = async (name: string, signal: AbortSignal) => await parameters.read(name, signal);
+  const clusters = createClusterConnector({ connections, readParameter, fileAccess: config.fileAccess });
+  return { config, clock, random, ids, state, connections, clusters };
+}
