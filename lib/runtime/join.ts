@@ -3,7 +3,7 @@ import type { UserError } from "../base/user-error.ts";
 import { planSchedules, type ScheduleSettings } from "../schedule/plan.ts";
 import type { Membership, MembershipSpec } from "../state/membership.ts";
 import type { MembershipRefusal } from "../state/membership-change.ts";
-import type { JoinPorts, StepFault } from "./join-ports.ts";
+import type { JoinPorts, Preflight, StepFault } from "./join-ports.ts";
 
 /** What a join does, in this order. Each step may be repeated; a join that was cut off goes on where it stood. */
 export type JoinStep = "identify" | "membership" | "announce" | "schedules" | "start" | "complete";
@@ -72,6 +72,7 @@ type Step<T> = Promise<Result<T, readonly UserError[]>>;
 
 interface Recorded {
   readonly membership: Membership;
+  readonly preflight: Preflight;
   /** Something of it was written just now. */
   readonly isNew: boolean;
 }
@@ -93,9 +94,9 @@ class JoinRun {
   async answer(): Promise<JoinAnswer> {
     const recorded = await this.#record();
     if (!recorded.ok) return { ok: false, errors: recorded.error, steps: this.#steps };
-    const { membership, isNew } = recorded.value;
+    const { membership } = recorded.value;
     const { shard } = membership;
-    const announced = await this.#announce(membership, isNew);
+    const announced = await this.#announce(recorded.value);
     const scheduled = await this.#schedule(shard);
     const started = scheduled.ok ? await this.#start(shard, scheduled.value) : ok(undefined);
     const errors = [announced, scheduled, started].flatMap((step) => (step.ok ? [] : step.error));
@@ -108,10 +109,11 @@ class JoinRun {
 
   /** Who the cluster is, and the membership in the table: nothing is written for a cluster that cannot be asked. */
   async #record(): Step<Recorded> {
-    const identity = await this.#ports.protocol.identify(this.#spec, this.#signal);
-    if (!identity.ok) return this.#failed("identify", "access", identity.error);
+    const preflight = await this.#ports.protocol.preflight(this.#spec, this.#signal);
+    if (!preflight.ok) return this.#failed("identify", "access", preflight.error);
     this.#steps.push({ step: "identify", outcome: "done" });
-    const request = { spec: this.#spec, createdBy: this.#settings.createdBy, clusterUID: identity.value };
+    const { clusterUID } = preflight.value;
+    const request = { spec: this.#spec, createdBy: this.#settings.createdBy, clusterUID };
     const created = await this.#ports.memberships.createMembership(request, this.#signal);
     if (!created.ok) return this.#failed("membership", "", created.error);
     if (created.value.kind === "refused") {
@@ -119,20 +121,18 @@ class JoinRun {
     }
     this.#steps.push({ step: "membership", outcome: created.value.kind });
     const isNew = created.value.kind !== "unchanged";
-    return ok({ membership: created.value.membership, isNew });
+    return ok({ membership: created.value.membership, preflight: preflight.value, isNew });
   }
 
   /** The first beat. A membership that has joined and did not change is beaten for by its role. */
-  async #announce(membership: Membership, isNew: boolean): Step<void> {
+  async #announce({ membership, preflight, isNew }: Recorded): Step<void> {
     if (!isNew && membership.phase === "joined") {
       this.#steps.push({ step: "announce", outcome: "unchanged" });
       return ok(undefined);
     }
-    const announced = await this.#ports.protocol.announce(membership, this.#signal);
+    const announced = await preflight.announce(this.#signal);
     if (!announced.ok) return this.#failed("announce", "", announced.error);
-    const note =
-      announced.value === "waiting" ? { message: "it is announced as soon as the cluster names its hub" } : {};
-    this.#steps.push({ step: "announce", outcome: announced.value, ...note });
+    this.#steps.push({ step: "announce", ...announced.value });
     return ok(undefined);
   }
 

@@ -1,11 +1,11 @@
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
-import { antreaJoin } from "../antrea/join.ts";
 import { ok } from "../base/result.ts";
 import { isFree } from "../relay/baton.ts";
 import { DEFAULT_TIMING } from "../relay/timing.ts";
 import { SdkScheduler } from "../schedule/scheduler.ts";
 import { parseMembershipDocument } from "../state/membership-document.ts";
+import { antreaJoin } from "./antrea-join.ts";
 import { FunctionInvoker } from "./function-invoker.ts";
 import type { Invocation } from "./handler.ts";
 import { type JoinAnswer, join } from "./join.ts";
