@@ -134,11 +134,11 @@ test("a reader never sees conditions of one area that two holders have made", as
   const reader = table.open();
   must(await writer.createMembership({ spec: specOf("east"), createdBy: "platform" }, never));
   const area = { ...of, area: "announce" };
-  let done = false;
+  const done = new AbortController();
 
   const reading = (async () => {
     let views = 0;
-    while (!done) {
+    while (!done.signal.aborted) {
       const view = await reader.readConditions("east", "antrea", never);
       if (view.ok) assert.ok(new Set(view.value.map((c) => c.fence)).size <= 1);
       views += 1;
@@ -156,7 +156,7 @@ test("a reader never sees conditions of one area that two holders have made", as
       ),
     );
   }
-  done = true;
+  done.abort();
 
   assert.ok((await reading) > 0);
   const last = must(await reader.readConditions("east", "antrea", never));
