@@ -1,0 +1,36 @@
+import { customResourceDefinitions } from "../crd/definition.ts";
+import type { ResourceType } from "../resource-type.ts";
+import { certificateSigningRequests } from "./certificate-signing-request.ts";
+import { configMaps } from "./config-map.ts";
+import { endpointSlices } from "./endpoint-slice.ts";
+import { endpoints } from "./endpoints.ts";
+import { events } from "./event.ts";
+import { leases } from "./lease.ts";
+import { namespaces } from "./namespace.ts";
+import { rbacTypes } from "./rbac.ts";
+import { secrets } from "./secret.ts";
+import { services } from "./service.ts";
+import { serviceAccounts } from "./service-account.ts";
+import { webhookConfigurations } from "./webhook-configuration.ts";
+import { nodes, pods } from "./workloads.ts";
+
+/** The resources that are served without any definition. */
+export function builtinTypes(options: { readonly serviceCIDR: string }): readonly ResourceType[] {
+  return [
+    namespaces,
+    configMaps,
+    secrets,
+    serviceAccounts,
+    services(options.serviceCIDR),
+    endpoints,
+    endpointSlices,
+    events,
+    nodes,
+    pods,
+    leases,
+    ...rbacTypes,
+    ...webhookConfigurations,
+    certificateSigningRequests,
+    customResourceDefinitions,
+  ];
+}
