@@ -1,0 +1,44 @@
+import type { Core, Located } from "./core.ts";
+import { create } from "./create.ts";
+import { remove, removeCollection } from "./delete.ts";
+import { get, list } from "./reads.ts";
+import { methodNotAllowed, pathNotFound, reply } from "./status.ts";
+import type { ApiReply, ResourceRequest } from "./types.ts";
+import { patch, update } from "./update.ts";
+
+/** Does what a request asks, watches aside. */
+export async function execute(core: Core, request: ResourceRequest): Promise<ApiReply> {
+  const at = core.registry.locate(request.group, request.version, request.resource);
+  if (at === undefined) return reply(pathNotFound());
+  const { subresource } = request;
+  if (subresource !== undefined && !at.version.subresources.has(subresource)) return reply(pathNotFound());
+  if (at.type.namespaced && request.name !== undefined && (request.namespace ?? "") === "")
+    return reply(pathNotFound());
+  if (subresource !== undefined && !["get", "update", "patch"].includes(request.verb)) {
+    return reply(methodNotAllowed(at.type, request.verb));
+  }
+  return await perform(core, request, at);
+}
+
+async function perform(core: Core, request: ResourceRequest, at: Located): Promise<ApiReply> {
+  switch (request.verb) {
+    case "get":
+      return get(core, request, at);
+    case "list":
+      return list(core, request, at);
+    case "create":
+      return await create(core, request, at);
+    case "update":
+      return await update(core, request, at);
+    case "patch":
+      return await patch(core, request, at);
+    case "delete":
+      return await remove(core, request, at);
+    case "deletecollection":
+      return await removeCollection(core, request, at);
+    case "watch":
+      return reply(methodNotAllowed(at.type, "watch"));
+    default:
+      return reply(methodNotAllowed(at.type, request.verb));
+  }
+}
