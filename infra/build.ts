@@ -17,13 +17,20 @@ const { values } = parseArgs({
 if (values.help === true) {
   process.stdout.write(USAGE);
 } else {
-  const result = await bundleFunctions(resolve(import.meta.dirname, ".."), values.force === true);
-  if (values.quiet !== true) {
+  // esbuild has printed what is wrong and where by the time it throws.
+  const result = await bundleFunctions(resolve(import.meta.dirname, ".."), values.force === true).catch(onlyLogged);
+  if (result === undefined) process.exitCode = 1;
+  else if (values.quiet !== true) {
     for (const { name, bytes, gzipBytes } of result.bundles) {
       console.log(`dist/${name}.mjs  ${kilobytes(bytes)} (${kilobytes(gzipBytes)} gzipped)`);
     }
     if (result.unchanged) console.log("Nothing has changed since the last build.");
   }
+}
+
+function onlyLogged(error: unknown): undefined {
+  if (error instanceof Error && "errors" in error) return undefined;
+  throw error;
 }
 
 function kilobytes(bytes: number): string {

@@ -4,7 +4,7 @@ import { basename, join, relative, resolve, sep } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
 import { clientNodePure } from "./client-node-pure.ts";
-import { leftOut } from "./left-out.ts";
+import { substitutes } from "./substitutes.ts";
 
 /** One bundle as it was written. */
 export interface Bundle {
@@ -75,7 +75,7 @@ async function runBuild(root: string, functions: readonly string[]): Promise<Bui
     target: "node24",
     mainFields: ["module", "main"],
     banner: { js: BANNER },
-    plugins: [leftOut, clientNodePure],
+    plugins: [substitutes(root), clientNodePure],
     sourcemap: "linked",
     legalComments: "none",
     metafile: true,
