@@ -14,7 +14,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** How long a certificate is valid; by default from an hour ago for a year. */
+/** How long a certificate is valid. */
 export interface Validity {
   readonly notBefore?: Date;
   readonly notAfter?: Date;
@@ -29,21 +29,25 @@ export interface ClientSubject {
 /** A certificate authority of one cluster. */
 export interface CertificateAuthority {
   readonly caPem: string;
-  /** A server certificate for DNS names and IP addresses. */
+  /** A server certificate for DNS names and IP addresses; as long-lived as the authority's own unless told otherwise. */
   issueServer(names: readonly string[], validity?: Validity): Promise<KeyPair>;
-  /** A client certificate; one that is over (`notAfter` in the past) for the asking. */
+  /** A client certificate, by default from an hour ago for a year; one that is over (`notAfter` in the past) for the asking. */
   issueClient(subject: ClientSubject, validity?: Validity): Promise<KeyPair>;
 }
 
-/** Makes a new authority; its own certificate is valid for ten years. */
+/**
+ * Makes a new authority. Its own certificate is valid for twenty years before and after now: clients judge it by their
+ * clock, which may be far from the cluster's.
+ */
 export async function createCertificateAuthority(name: string, clock: Clock): Promise<CertificateAuthority> {
   const keys = await generateKeys();
   const now = clock.now().getTime();
+  const lasting = { notBefore: new Date(now - 20 * YEAR_MS), notAfter: new Date(now + 20 * YEAR_MS) };
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serial(),
     name: distinguishedName(name),
-    notBefore: new Date(now - 10 * YEAR_MS),
-    notAfter: new Date(now + 10 * YEAR_MS),
+    notBefore: lasting.notBefore,
+    notAfter: lasting.notAfter,
     signingAlgorithm: ALGORITHM,
     keys,
     extensions: [
@@ -79,7 +83,7 @@ export async function createCertificateAuthority(name: string, clock: Clock): Pr
 
   return {
     caPem: ca.toString("pem"),
-    issueServer: (names, validity) => issue(serverSubject(names), validity),
+    issueServer: (names, validity) => issue(serverSubject(names), { ...lasting, ...validity }),
     issueClient: (subject, validity) => issue(clientSubject(subject), validity),
   };
 }

@@ -39,7 +39,7 @@ export class Exchange {
   readonly #clock: Clock;
   readonly #gone = new AbortController();
   #status = 0;
-  #finished = false;
+  #complete = false;
 
   constructor(request: AnyRequest, response: AnyResponse, connection: Connection, options: ExchangeOptions) {
     this.request = request;
@@ -50,10 +50,8 @@ export class Exchange {
     const asked = request.headers["audit-id"];
     this.auditId = typeof asked === "string" ? asked : options.newId();
     this.signal = this.#gone.signal;
-    response.once("finish", () => {
-      this.#finished = true;
-    });
     response.once("close", () => {
+      this.#complete = wasSent(response);
       this.#gone.abort();
       options.closed(this);
     });
@@ -65,9 +63,9 @@ export class Exchange {
     return this.#status;
   }
 
-  /** True when the whole answer has been handed to the connection. */
+  /** True when the whole answer has been handed to the connection; known when the exchange is over. */
   get complete(): boolean {
-    return this.#finished;
+    return this.#complete;
   }
 
   /** Answers with a body of the given type; `close` ends the connection afterwards where it is HTTP/2. */
@@ -157,6 +155,12 @@ export class Exchange {
   async #thaw(): Promise<void> {
     if (this.connection.frozen) await this.hang();
   }
+}
+
+/** Whether an answer that is over was sent to its end; HTTP/2 reports "finish" for broken streams, too. */
+function wasSent(response: AnyResponse): boolean {
+  if (!("stream" in response)) return response.writableFinished;
+  return response.writableEnded && response.stream.rstCode === 0;
 }
 
 /** What an exchange needs from its server. */

@@ -65,7 +65,7 @@ async function applyFault(
       await sendStatus(action, exchange);
       return true;
     case "watch":
-      if (action.then !== "goneStatus") return false;
+      if (action.fault !== "goneStatus") return false;
       await sendStatus({ kind: "status", code: 410, message: "too old resource version: 1 (2)" }, exchange);
       return true;
     default:
@@ -76,7 +76,7 @@ async function applyFault(
 /** Prepares a stream for the fault of a watch, if one is planned. */
 export function armWatch(actions: readonly FaultAction[], stream: WatchStream): void {
   for (const action of actions) {
-    if (action.kind === "watch" && action.then !== "goneStatus") stream.failAfter(action.then, action.afterEvents ?? 0);
+    if (action.kind === "watch" && action.fault !== "goneStatus") stream.failAfter(action.fault, action.afterEvents ?? 0);
   }
 }
 

@@ -38,7 +38,7 @@ export type FaultAction =
   /** The answer comes in pieces of `bytes` bytes, one each `everyMs`. */
   | { readonly kind: "drip"; readonly bytes: number; readonly everyMs: number }
   /** What happens to a watch after so many events (none by default). */
-  | { readonly kind: "watch"; readonly then: WatchFault; readonly afterEvents?: number };
+  | { readonly kind: "watch"; readonly fault: WatchFault; readonly afterEvents?: number };
 
 /** Ways for a watch to end or not to: ended, silent for ever, `410 Gone` as an event or as the answer, broken off. */
 export type WatchFault = "end" | "silent" | "goneEvent" | "goneStatus" | "reset";

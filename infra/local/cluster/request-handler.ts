@@ -152,7 +152,9 @@ export class RequestHandler {
       fail: (fault) => stream.failAfter(fault, stream.events),
     };
     this.#watches.add(open);
-    await stream.run(reply.events).finally(() => this.#watches.delete(open));
+    const closed = (): boolean => this.#watches.delete(open);
+    exchange.signal.addEventListener("abort", closed, { once: true });
+    await stream.run(reply.events).finally(closed);
   }
 
   async #refuse(exchange: Exchange, status: ApiStatus, close = false): Promise<void> {

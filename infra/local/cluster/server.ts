@@ -85,21 +85,18 @@ export class ApiServer {
   /** Ends all connections at once and frees the port. */
   async close(): Promise<void> {
     const listener = this.#listener;
-    if (listener === undefined) return;
     this.#listener = undefined;
-    const closed = once(listener, "close");
-    listener.close();
+    const closed = listener === undefined ? undefined : once(listener, "close");
+    listener?.close();
     this.#connections.destroyAll();
     await closed;
   }
 
   /** Frees the port and keeps the connections that are open: new ones are refused, old ones work on. */
-  async stopAccepting(): Promise<void> {
-    const listener = this.#listener;
-    this.#listener = undefined;
+  stopAccepting(): void {
     // The listener is "closed" only with its last connection; the port is free at once.
-    listener?.close();
-    await Promise.resolve();
+    this.#listener?.close();
+    this.#listener = undefined;
   }
 
   /** Ends all connections at once. */
