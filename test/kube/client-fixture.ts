@@ -1,3 +1,4 @@
+import type { TestContext } from "node:test";
 import { systemClock } from "../../lib/base/clock.ts";
 import type { KubeClient, KubeObject, ObjectRef, ResourceType } from "../../lib/kube/client.ts";
 import type { Connection, Credential, Purpose } from "../../lib/kube/connection.ts";
@@ -5,7 +6,7 @@ import { createKubeClient } from "../../lib/kube/http-kube-client.ts";
 import { Connections, type ConnectionsOptions } from "../../lib/kube/pool.ts";
 import { parseServerUrl } from "../../lib/kube/server-url.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import type { TlsServer } from "../support/tls-server.ts";
+import { startTlsServer, type TlsHandler, type TlsServer, type TlsServerOptions } from "../support/tls-server.ts";
 
 export const TOKEN = "canary-token-eyJhbGciOi.J9.abc_def";
 export const ANNOUNCES: ResourceType = {
@@ -30,8 +31,22 @@ export function token(text: string): Credential {
   return { kind: "token", token: text };
 }
 
-export function makeConnections(more: Partial<ConnectionsOptions> = {}): Connections {
-  return new Connections({ clock: systemClock, random: seededRandom(1), version: "9.9.9", ...more });
+/** Connections that end with the test. */
+export function connectionsFor(t: TestContext, more: Partial<ConnectionsOptions> = {}): Connections {
+  const connections = new Connections({ clock: systemClock, random: seededRandom(1), version: "9.9.9", ...more });
+  t.after(() => connections.close());
+  return connections;
+}
+
+/** A server that ends with the test. */
+export async function serverFor(
+  t: TestContext,
+  handler: TlsHandler,
+  options: TlsServerOptions = {},
+): Promise<TlsServer> {
+  const server = await startTlsServer(handler, options);
+  t.after(() => server.close());
+  return server;
 }
 
 export function clientOf(
@@ -45,10 +60,11 @@ export function clientOf(
 
 /** A client with connections of its own. */
 export function clientTo(
-  server: TlsServer,
+  t: TestContext,
+  server: { readonly url: string; readonly ca: string },
   more: Partial<ConnectionsOptions> = {},
 ): { readonly client: KubeClient; readonly connections: Connections } {
-  const connections = makeConnections(more);
+  const connections = connectionsFor(t, more);
   return { client: clientOf(connections, connectionTo(server)), connections };
 }
 

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { systemClock } from "../../lib/base/clock.ts";
 import { causeOf } from "../../lib/kube/cause.ts";
 import type { KubeClient } from "../../lib/kube/client.ts";
 import type { KubeError } from "../../lib/kube/errors.ts";
-import type { Connections } from "../../lib/kube/pool.ts";
+import { Connections } from "../../lib/kube/pool.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { startTlsServer, type TlsHandler, type TlsServer } from "../support/tls-server.ts";
-import { ANNOUNCE, CALL, clientTo, status, TOKEN } from "./client-fixture.ts";
+import { ANNOUNCE, CALL, clientOf, connectionTo, status, TOKEN } from "./client-fixture.ts";
 
 let answer: TlsHandler;
 let server: TlsServer;
@@ -14,7 +16,8 @@ let connections: Connections;
 
 before(async () => {
   server = await startTlsServer((request, reply) => answer(request, reply));
-  ({ client, connections } = clientTo(server));
+  connections = new Connections({ clock: systemClock, random: seededRandom(1), version: "0" });
+  client = clientOf(connections, connectionTo(server));
 });
 
 after(async () => {

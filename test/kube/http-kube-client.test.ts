@@ -1,28 +1,25 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { startTlsServer, type TlsHandler, type TlsServerOptions } from "../support/tls-server.ts";
-import { ANNOUNCE, ANNOUNCES, announce, CALL, clientTo, SECRETS, status, TOKEN } from "./client-fixture.ts";
+import { ANNOUNCE, ANNOUNCES, announce, CALL, clientTo, SECRETS, serverFor, status, TOKEN } from "./client-fixture.ts";
 
 async function withServer(
+  t: TestContext,
   handler: TlsHandler,
   body: (
     context: ReturnType<typeof clientTo> & { server: Awaited<ReturnType<typeof startTlsServer>> },
   ) => Promise<void>,
   options: TlsServerOptions = {},
 ): Promise<void> {
-  const server = await startTlsServer(handler, options);
-  const made = clientTo(server);
-  try {
-    await body({ ...made, server });
-  } finally {
-    await made.connections.close();
-    await server.close();
-  }
+  const server = await serverFor(t, handler, options);
+  const made = clientTo(t, server);
+  await body({ ...made, server });
 }
 
 for (const http2 of [true, false]) {
-  test(`sends a merge patch as one request over HTTP/${http2 ? "2" : "1.1"}`, async () => {
+  test(`sends a merge patch as one request over HTTP/${http2 ? "2" : "1.1"}`, async (t) => {
     await withServer(
+      t,
       (_request, reply) =>
         reply.send(200, announce({ spec: { x: 1 } }), { date: new Date(Date.now() + 60_000).toUTCString() }),
       async ({ client, server }) => {
@@ -51,8 +48,9 @@ for (const http2 of [true, false]) {
   });
 }
 
-test("reuses one connection for requests that follow each other", async () => {
+test("reuses one connection for requests that follow each other", async (t) => {
   await withServer(
+    t,
     (_request, reply) => reply.send(200, announce()),
     async ({ client, server, connections }) => {
       for (let i = 0; i < 20; i += 1) assert.ok((await client.get(ANNOUNCE, CALL)).ok);
@@ -63,8 +61,9 @@ test("reuses one connection for requests that follow each other", async () => {
   );
 });
 
-test("creates, updates and patches status with explicit JSON types", async () => {
+test("creates, updates and patches status with explicit JSON types", async (t) => {
   await withServer(
+    t,
     (_request, reply) => reply.send(201, announce(), { warning: '299 - "old version"' }),
     async ({ client, server }) => {
       assert.ok((await client.create(ANNOUNCES, "antrea-mc", announce(), CALL)).ok);
@@ -87,8 +86,9 @@ test("creates, updates and patches status with explicit JSON types", async () =>
   );
 });
 
-test("deletes with preconditions in the body", async () => {
+test("deletes with preconditions in the body", async (t) => {
   await withServer(
+    t,
     (_request, reply) => reply.send(200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" }),
     async ({ client, server }) => {
       const result = await client.delete(ANNOUNCE, { uid: "u-1", resourceVersion: "7" }, CALL);
@@ -103,8 +103,9 @@ test("deletes with preconditions in the body", async () => {
   );
 });
 
-test("never sends a request whose name would make it address something else", async () => {
+test("never sends a request whose name would make it address something else", async (t) => {
   await withServer(
+    t,
     (_request, reply) => reply.send(200, announce()),
     async ({ client, server }) => {
       for (const name of ["", ".", "..", "a/b", "a%2fb"]) {
@@ -118,24 +119,23 @@ test("never sends a request whose name would make it address something else", as
   );
 });
 
-test("keeps the path prefix of the server URL in front of the API", async () => {
-  const server = await startTlsServer((_request, reply) => reply.send(200, "ok"));
-  const { client, connections } = clientTo({ ...server, url: `${server.url}/k8s/clusters/c-1/` });
+test("keeps the path prefix of the server URL in front of the API", async (t) => {
+  const server = await serverFor(t, (_request, reply) => reply.send(200, "ok"));
+  const { client } = clientTo(t, { ...server, url: `${server.url}/k8s/clusters/c-1/` });
 
   const result = await client.getText("/livez", CALL);
 
   assert.equal(result.ok ? result.value.object : result.error.message, "ok");
   assert.equal(server.received[0]?.url, "/k8s/clusters/c-1/livez");
-  await connections.close();
-  await server.close();
 });
 
-test("lists page by page and answers the list's resourceVersion", async () => {
+test("lists page by page and answers the list's resourceVersion", async (t) => {
   const pages = [
     { metadata: { resourceVersion: "9", continue: "c1" }, items: [announce({ n: 1 }), announce({ n: 2 })] },
     { metadata: { resourceVersion: "9" }, items: [announce({ n: 3 })] },
   ];
   await withServer(
+    t,
     (request, reply) => reply.send(200, pages[request.url.includes("continue=c1") ? 1 : 0]),
     async ({ client, server }) => {
       const result = await client.list(ANNOUNCES, "antrea-mc", { ...CALL, labelSelector: "a in (b,c)" });
@@ -151,9 +151,10 @@ test("lists page by page and answers the list's resourceVersion", async () => {
   );
 });
 
-test("starts a list over once when a later page is gone, and mixes no pages", async () => {
+test("starts a list over once when a later page is gone, and mixes no pages", async (t) => {
   let firstPages = 0;
   await withServer(
+    t,
     (request, reply) => {
       if (request.url.includes("continue=")) {
         if (firstPages === 1)
@@ -177,8 +178,9 @@ test("starts a list over once when a later page is gone, and mixes no pages", as
   );
 });
 
-test("gives a list up when it is gone a second time", async () => {
+test("gives a list up when it is gone a second time", async (t) => {
   await withServer(
+    t,
     (request, reply) =>
       request.url.includes("continue=")
         ? reply.send(410, status(410, "Expired", "too old"))
@@ -192,12 +194,13 @@ test("gives a list up when it is gone a second time", async () => {
   );
 });
 
-test("takes a list without items for an empty one, and a body that is no list for an error", async () => {
+test("takes a list without items for an empty one, and a body that is no list for an error", async (t) => {
   const bodies: unknown[] = [
     { metadata: { resourceVersion: "3" }, items: null },
     { metadata: {}, items: "x" },
   ];
   await withServer(
+    t,
     (_request, reply) => reply.send(200, bodies.shift()),
     async ({ client }) => {
       const empty = await client.list(ANNOUNCES, "antrea-mc", CALL);

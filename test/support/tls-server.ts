@@ -30,7 +30,7 @@ export interface Reply {
   end(): void;
   /** Destroys the TCP connection. */
   reset(): void;
-  /** What an API server does after a 401: it takes no more streams and closes the connection. */
+  /** What an API server does after a 401: once the answer is out it takes no more streams and closes the connection. */
   goAway(): void;
 }
 
@@ -47,8 +47,6 @@ export interface TlsServer {
   readonly connections: () => number;
   /** TCP connections open now. */
   readonly open: () => number;
-  /** Stops answering anything on the connections there are, as a peer does that has vanished without a word. */
-  readonly freeze: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -135,9 +133,6 @@ export async function startTlsServer(handler: TlsHandler, options: TlsServerOpti
     received,
     connections: () => accepted,
     open: () => raw.size,
-    freeze: () => {
-      for (const socket of raw) socket.pause();
-    },
     close: async () => {
       const closed = once(server, "close");
       server.close();
@@ -173,8 +168,12 @@ function makeReply(
     goAway: () => {
       const own = session();
       if (own === undefined) return;
-      own.goaway(0);
-      setImmediate(() => own.destroy());
+      const close = (): void => {
+        own.goaway(0);
+        setImmediate(() => own.destroy());
+      };
+      if (res.stream.closed) close();
+      else res.stream.once("close", close);
     },
   };
 }
