@@ -23,11 +23,12 @@ export async function look(
 ): Promise<boolean> {
   const { membership } = m;
   const { signal } = m.controller;
+  const startedMs = deps.clock.monotonicMs();
   const visited = await visits.visit(membership, signal, (member, options) =>
     readMember(member, membership.antrea, options),
   );
   if (signal.aborted || !leadsToTheSame(m.membership, membership)) return false;
-  m.readDueMs = deps.clock.monotonicMs() + timing.lookAgainMs;
+  m.readDueMs = startedMs + timing.lookAgainMs;
   const reading = visited.ok ? visited.value : accessReading(visited.error);
   if (reading.kind !== "waiting") m.missing = 0;
   switch (reading.kind) {

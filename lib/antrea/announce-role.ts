@@ -58,7 +58,11 @@ class AnnounceRole implements RoleWork {
   }
 
   async work(hold: Hold): Promise<void> {
-    for (const m of this.#members.values()) m.forgetTable();
+    for (const m of this.#members.values()) {
+      m.forgetTable();
+      // What was in the way when the window prepared may have been mended long since.
+      if (m.link === undefined) m.readDueMs = Number.NEGATIVE_INFINITY;
+    }
     const stop = (): void => {
       for (const m of this.#members.values()) m.controller.abort();
     };
