@@ -151,7 +151,7 @@ async function writeConditions(
 ): Promise<Result<AreaOutcome, StateError>> {
   const { cluster, protocol, area } = write.area;
   const call = { what: `write the ${area} conditions of ${cluster}/${protocol}`, signal };
-  return await untilSettled<AreaOutcome>(call.what, signal, async () => {
+  return await untilSettled<AreaOutcome>(parts, call, async () => {
     const standing = await readArea(parts, write.area, call);
     if (!standing.ok) return standing;
     const { conditions } = standing.value;

@@ -45,7 +45,7 @@ export class MembershipWrites {
 
   async create(request: JoinRequest, signal: AbortSignal): Promise<Result<CreateOutcome, StateError>> {
     const call = { what: `create membership ${nameOf(request.spec)}`, signal };
-    return await untilSettled<CreateOutcome>(call.what, signal, async () => {
+    return await untilSettled<CreateOutcome>(this.#parts, call, async () => {
       const read = await this.read(request.spec, signal);
       if (!read.ok) return read;
       if (read.value === undefined) return await this.#createNew(request, call);
@@ -61,7 +61,7 @@ export class MembershipWrites {
     signal: AbortSignal,
   ): Promise<Result<MembershipOutcome | { kind: "absent" }, StateError>> {
     const call = { what: `update membership ${nameOf(key)}`, signal };
-    return await untilSettled<MembershipOutcome | { kind: "absent" }>(call.what, signal, async () => {
+    return await untilSettled<MembershipOutcome | { kind: "absent" }>(this.#parts, call, async () => {
       const read = await this.read(key, signal);
       if (!read.ok) return read;
       if (read.value === undefined) return ok({ kind: "absent" });
@@ -76,7 +76,7 @@ export class MembershipWrites {
     signal: AbortSignal,
   ): Promise<Result<{ kind: "removed" | "absent" | "refused" }, StateError>> {
     const call = { what: `remove membership ${nameOf(key)}`, signal };
-    const removed = await untilSettled<{ kind: "removed" | "absent" | "refused" }>(call.what, signal, async () => {
+    const removed = await untilSettled<{ kind: "removed" | "absent" | "refused" }>(this.#parts, call, async () => {
       const read = await this.read(key, signal);
       if (!read.ok) return read;
       if (read.value === undefined) return ok({ kind: "absent" });
@@ -104,8 +104,8 @@ export class MembershipWrites {
   ): Promise<Result<MembershipOutcome | { kind: "absent" | "shardFull" | "noSuchShard" }, StateError>> {
     const call = { what: `move membership ${nameOf(key)} to shard ${toShard}`, signal };
     return await untilSettled<MembershipOutcome | { kind: "absent" | "shardFull" | "noSuchShard" }>(
-      call.what,
-      signal,
+      this.#parts,
+      call,
       async () => {
         const [read, shard] = await Promise.all([this.read(key, signal), this.#shards.readShard(toShard, signal)]);
         if (!read.ok) return read;

@@ -62,7 +62,7 @@ async function chooseShard(
   signal: AbortSignal,
 ): Promise<Result<Shard, StateError>> {
   const call = { what: `choose a shard of the network profile ${networkProfile}`, signal };
-  return await untilSettled<Shard>(call.what, signal, async () => {
+  return await untilSettled<Shard>(parts, call, async () => {
     const shards = await listShards(parts, networkProfile, signal);
     if (!shards.ok) return shards;
     const withRoom = shards.value.find((shard) => shard.count < shard.capacity);

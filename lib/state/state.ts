@@ -45,11 +45,11 @@ export interface State
 
 /** Opens the state in a table. Nothing is sent yet. */
 export function openState(options: StateOptions): State {
-  const { clock, ids, shardCapacity = SHARD_CAPACITY, onUnreadable = () => {} } = options;
+  const { clock, random, ids, shardCapacity = SHARD_CAPACITY, onUnreadable = () => {} } = options;
   const unguarded = openDynamoTable(options);
   const gate = schemaGate(unguarded, clock);
   const table = guardedTable(unguarded, gate);
-  const parts = { table, clock, ids, shardCapacity, onUnreadable };
+  const parts = { table, clock, random, ids, shardCapacity, onUnreadable };
   const shards = shardStore(parts);
   return {
     ...membershipStore(parts, shards),

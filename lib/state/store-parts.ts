@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Ids } from "../base/ids.ts";
+import type { Random } from "../base/random.ts";
 import type { StateError } from "./errors.ts";
 import type { Table } from "./table/table.ts";
 
@@ -7,6 +8,7 @@ import type { Table } from "./table/table.ts";
 export interface StoreParts {
   readonly table: Table;
   readonly clock: Clock;
+  readonly random: Random;
   readonly ids: Ids;
   /** Most memberships of a new shard. */
   readonly shardCapacity: number;

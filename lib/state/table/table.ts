@@ -53,7 +53,10 @@ export interface Refusal {
   readonly standing: Item | undefined;
 }
 
-/** What came of a transaction. */
+/**
+ * What came of a transaction. `refusals` is empty when another transaction was at work on one of the items: read again,
+ * as it may have done what this one was for.
+ */
 export type TransactionAnswer =
   | { readonly kind: "written" }
   | { readonly kind: "refused"; readonly refusals: readonly Refusal[] };
@@ -69,7 +72,7 @@ export interface Table {
   getMany(keys: readonly ItemKey[], call: Call): Promise<Result<readonly Item[], StateError>>;
   query(query: Query, call: Call): Promise<Result<Page, StateError>>;
   write(write: Exclude<Write, { kind: "check" }>, call: Call): Promise<Result<WriteAnswer, StateError>>;
-  /** All or nothing, at most 100 writes. A conflict with another transaction is tried again for a while. */
+  /** All or nothing, at most 100 writes. */
   transact(writes: readonly Write[], call: Call): Promise<Result<TransactionAnswer, StateError>>;
   deleteMany(keys: readonly ItemKey[], call: Call): Promise<Result<void, StateError>>;
   /** Closes connections. */

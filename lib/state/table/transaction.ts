@@ -5,10 +5,7 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
-import { backoffMs } from "../../base/backoff.ts";
-import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
-import type { Random } from "../../base/random.ts";
 import { never } from "../../base/result.ts";
 import { keyOf, toAttributes, toItem, valuesOf } from "./attributes.ts";
 import { Placeholders } from "./expression.ts";
@@ -18,40 +15,30 @@ import type { Refusal, TransactionAnswer, Write } from "./table.ts";
 export interface TransactionParts {
   readonly client: DynamoDBClient;
   readonly tableName: string;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly ids: Ids;
 }
 
-const CONFLICT_BACKOFF = { baseMs: 20, capMs: 500 };
-/** A busy shard item is written by many at once: the tries are many, the deadline of the call bounds them. */
-const CONFLICT_TRIES = 12;
-
 /**
- * Sends a transaction. A conflict with another one in flight is tried again, as the SDK does not; any other
- * cancellation is thrown under the name of its reason.
+ * Sends a transaction. A conflict with another one in flight is a refusal by nobody's condition; any other cancellation
+ * is thrown under the name of its reason.
  */
 export async function sendTransaction(
-  parts: TransactionParts,
+  { client, tableName, ids }: TransactionParts,
   writes: readonly Write[],
-  signal: AbortSignal,
+  abortSignal: AbortSignal,
 ): Promise<TransactionAnswer> {
-  const TransactItems = writes.map((write) => transactItem(parts.tableName, write));
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const command = new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: parts.ids.uuid() });
-      await parts.client.send(command, { abortSignal: signal });
-      return { kind: "written" };
-    } catch (thrown) {
-      if (!(thrown instanceof TransactionCanceledException)) throw thrown;
-      const reasons = thrown.CancellationReasons ?? [];
-      const refusals = refusalsOf(reasons);
-      if (refusals.length > 0) return { kind: "refused", refusals };
-      const code = reasons.find((reason) => reason.Code !== undefined && reason.Code !== "None")?.Code;
-      if (code !== "TransactionConflict" || attempt === CONFLICT_TRIES) throw cancelledBy(code, thrown);
-      await parts.clock.sleep(backoffMs(CONFLICT_BACKOFF, attempt, parts.random), signal);
-      signal.throwIfAborted();
-    }
+  const TransactItems = writes.map((write) => transactItem(tableName, write));
+  try {
+    const command = new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: ids.uuid() });
+    await client.send(command, { abortSignal });
+    return { kind: "written" };
+  } catch (thrown) {
+    if (!(thrown instanceof TransactionCanceledException)) throw thrown;
+    const reasons = thrown.CancellationReasons ?? [];
+    const codes = new Set(reasons.map((reason) => reason.Code));
+    if (codes.has("ConditionalCheckFailed")) return { kind: "refused", refusals: refusalsOf(reasons) };
+    if (codes.has("TransactionConflict")) return { kind: "refused", refusals: [] };
+    throw cancelledBy(reasons.find((reason) => reason.Code !== undefined && reason.Code !== "None")?.Code, thrown);
   }
 }
 
