@@ -5,7 +5,7 @@ import { systemIds } from "../../../lib/base/ids.ts";
 import type { Random } from "../../../lib/base/random.ts";
 import { type Lambda, type LogEvent, startLambda } from "../lambda/lambda.ts";
 import { type Parameters, startParameters } from "../parameters/parameters.ts";
-import { type Scheduler, startScheduler } from "../scheduler/scheduler.ts";
+import { type LocalScheduler, startScheduler } from "../scheduler/scheduler.ts";
 import { startTable, type Table } from "../table/table.ts";
 import { createTableFromTemplate } from "../table/template.ts";
 
@@ -59,9 +59,10 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     stops.push(() => parameters.stop());
     // The scheduler needs Lambda to invoke, the functions need the scheduler's address: it is filled in when known.
     let lambda: Lambda | undefined;
-    const scheduler: Scheduler = await startScheduler({
+    const scheduler: LocalScheduler = await startScheduler({
       clock,
       random,
+      ids,
       region: REGION,
       accountId: ACCOUNT,
       invoke: (arn, payload) => Promise.resolve(lambda?.invokeEvent(arn, payload) ?? "notFound"),

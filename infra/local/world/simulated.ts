@@ -1,3 +1,4 @@
+import { stringify } from "yaml";
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { Random } from "../../../lib/base/random.ts";
 import { type SimulatedCluster, startSimulatedCluster } from "../cluster/simulated-cluster.ts";
@@ -44,15 +45,15 @@ export async function startSimulated(options: SimulatedOptions): Promise<Simulat
     started.push(leaderCluster);
     await furnishLeader(leaderCluster, manifests, first);
     const leader = await startLeader({
-      kubeconfig: leaderCluster.kubeconfigFor({
+      kubeconfig: await leaderCluster.kubeconfigFor({
         serviceAccount: { namespace: first.leaderNamespace, name: CONTROLLER_SERVICE_ACCOUNT },
       }),
       namespace: first.leaderNamespace,
       clock,
-      webhookTls: await leaderCluster.issueServerCertificate(["127.0.0.1"]),
+      webhookTls: { ...(await leaderCluster.authority.issueServer(["127.0.0.1"])), ca: leaderCluster.caPem },
     });
     started.push(leader);
-    options.progress(`leader ${first.leaderId}: ${leaderCluster.server}`);
+    options.progress(`leader ${first.leaderId}: ${leaderCluster.url}`);
 
     const users = new Map(manifests.members.map(({ clusterSet }) => [userOf(clusterSet), announceOf(clusterSet)]));
     const unsubscribe = beatsFromRequestLog(
@@ -70,8 +71,8 @@ export async function startSimulated(options: SimulatedOptions): Promise<Simulat
       started.push(cluster);
       memberClusters.set(member.cluster, cluster);
       await furnishMember(cluster, member, leaderCluster);
-      members.push(worldMember(member, cluster));
-      options.progress(`member ${member.cluster}: ${cluster.server}`);
+      members.push(await worldMember(member, cluster));
+      options.progress(`member ${member.cluster}: ${cluster.url}`);
     }
     const isConnected = (member: WorldMember): boolean =>
       leader.members().some((m) => announceName(m.clusterId) === member.announce && m.connected);
@@ -111,7 +112,7 @@ async function furnishMember(
   leader: SimulatedCluster,
 ): Promise<void> {
   const { clusterSet } = member;
-  const token = await leader.tokenFor(clusterSet.leaderNamespace, memberServiceAccount(clusterSet));
+  const token = leader.tokenFor(clusterSet.leaderNamespace, memberServiceAccount(clusterSet));
   const credentials = { "ca.crt": leader.caPem, token };
   await applyAll(cluster, [
     ...customResourceDefinitions(),
@@ -119,7 +120,7 @@ async function furnishMember(
       ? []
       : [{ apiVersion: "v1", kind: "Namespace", metadata: { name: clusterSet.namespace } }]),
     ...memberIdentity(clusterSet),
-    ...member.objects.map((object) => localise(object, clusterSet, leader.server, credentials)),
+    ...member.objects.map((object) => localise(object, clusterSet, leader.url, credentials)),
   ]);
 }
 
@@ -152,15 +153,15 @@ function localise(
 }
 
 async function applyAll(cluster: SimulatedCluster, objects: readonly Manifest[]): Promise<void> {
-  for (const object of objects) await cluster.engine.apply(object);
+  await cluster.applyManifests(objects.map((object) => stringify(object)).join("---\n"));
 }
 
-function worldMember(member: MemberManifests, cluster: SimulatedCluster): WorldMember {
+async function worldMember(member: MemberManifests, cluster: SimulatedCluster): Promise<WorldMember> {
   return {
     cluster: member.cluster,
     protocol: "antrea",
     announce: announceOf(member.clusterSet),
-    kubeconfig: cluster.kubeconfigFor({ serviceAccount: { namespace: "kube-system", name: "hawser" } }),
+    kubeconfig: await cluster.kubeconfigFor({ serviceAccount: { namespace: "kube-system", name: "hawser" } }),
     antrea: { namespace: member.clusterSet.namespace, clusterSet: member.clusterSet.name },
   };
 }
