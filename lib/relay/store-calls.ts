@@ -1,5 +1,4 @@
 import { backoffMs } from "../base/backoff.ts";
-import { deadline } from "../base/clock.ts";
 import type { Result } from "../base/result.ts";
 import type { PlannedChange } from "./baton.ts";
 import type { BatonChangeResult, BatonRecord, StoreFailure } from "./ports.ts";
@@ -60,9 +59,24 @@ export class StoreCalls {
     }
   }
 
-  async #once<T>(call: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    using limit = deadline(this.#options.clock, this.#timing.storeTimeoutMs, signal);
-    return await call(limit.signal);
+  /**
+   * One call with its limit. One controller is timer and limit in one: this runs for every look of every standby, and
+   * composed signals cost more than the call itself.
+   */
+  async #once<T>(call: (signal: AbortSignal) => Promise<T>, parent: AbortSignal): Promise<T> {
+    const limit = new AbortController();
+    const end = (): void => limit.abort(parent.reason);
+    if (parent.aborted) end();
+    parent.addEventListener("abort", end);
+    const { clock } = this.#options;
+    const { storeTimeoutMs } = this.#timing;
+    void clock.sleep(storeTimeoutMs, limit.signal).then(() => limit.abort(`no answer within ${storeTimeoutMs} ms`));
+    try {
+      return await call(limit.signal);
+    } finally {
+      parent.removeEventListener("abort", end);
+      limit.abort("answered");
+    }
   }
 }
 

@@ -107,11 +107,11 @@ export class Platform {
 
   /** What must hold at every moment. Called after each event. */
   check(): void {
-    const writers = this.#living.filter(
-      (invocation) => !invocation.process.dead && invocation.hold?.mayWrite() === true,
-    );
-    if (writers.length > 1) {
-      this.#violated(`${writers.length} windows may write: fences ${writers.map((w) => w.hold?.fence).join(", ")}`);
+    let writer: Hold | undefined;
+    for (const { hold, process } of this.#living) {
+      if (hold === undefined || process.dead || !hold.mayWrite()) continue;
+      if (writer !== undefined) this.#violated(`two windows may write: fences ${writer.fence} and ${hold.fence}`);
+      writer = hold;
     }
   }
 

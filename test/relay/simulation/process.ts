@@ -37,11 +37,15 @@ export class SimulatedProcess implements Clock {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
-        signal?.removeEventListener("abort", done);
+        signal?.removeEventListener("abort", abort);
         resolve();
       };
-      signal?.addEventListener("abort", done, { once: true });
-      this.world.at(this.world.nowMs + Math.max(0, ms), () => this.deliver(done));
+      const timer = this.world.at(this.world.nowMs + Math.max(0, ms), () => this.deliver(done));
+      const abort = (): void => {
+        timer.cancelled = true;
+        done();
+      };
+      signal?.addEventListener("abort", abort);
     });
   }
 

@@ -33,27 +33,32 @@ export interface Scenario {
   readonly verdict: () => readonly string[];
 }
 
-/** Windows of seven minutes instead of fifteen, so that a short history sees handovers; a third of it is still over 119 s. */
-const WINDOW_MS = 420_000;
+/**
+ * Windows of five minutes instead of fifteen and firings every 30 s instead of every 60, so that a short history sees
+ * handovers; as in the real proportions, a third of a window is longer than the longest pause between two firings and a
+ * preparation. Where gaps after kills are measured, firings come every 60 s, and windows are longer.
+ */
+const WINDOW_MS = 300_000;
+const KILLED_WINDOW_MS = 420_000;
 const TIMING: RelayTiming = {
   ...DEFAULT_TIMING,
-  hot: { ...DEFAULT_TIMING.hot, claimMs: 180_000, relieveRemainingMs: 100_000, takeRemainingMs: 140_000 },
+  hot: { ...DEFAULT_TIMING.hot, claimMs: 120_000, relieveRemainingMs: 60_000, takeRemainingMs: 100_000 },
 };
-const TARGETS = ["east", "west"];
+const TARGETS = ["east", "north"];
 const MINUTE_MS = 60_000;
 
 /** Makes the history of a seed. */
 export function scenarioOf(seed: number, mutation: Mutation = {}, wanted?: ScenarioKind): Scenario {
   const random = seededRandom(seed);
   const kind = wanted ?? kindOf(random.next());
-  const standby = random.next() < 0.12 ? "hot" : "cold";
-  const endMs = (kind === "killed" ? 14 : 11) * MINUTE_MS;
-  const prepareMs = (): number => 300 + random.next() * (kind === "planned" ? 14_000 : 3_500);
+  const standby = random.next() < 0.07 ? "hot" : "cold";
+  const endMs = lengthMs(kind, standby);
+  const prepareMs = (): number => 300 + random.next() * (kind === "planned" ? 20_000 : 3_500);
   const platform = new Platform({
     random,
     timing: TIMING,
     standby,
-    windowMs: WINDOW_MS,
+    windowMs: kind === "killed" ? KILLED_WINDOW_MS : WINDOW_MS,
     targets: TARGETS,
     prepareMs,
     ...(mutation.rules === undefined ? {} : { rules: mutation.rules }),
@@ -66,6 +71,11 @@ export function scenarioOf(seed: number, mutation: Mutation = {}, wanted?: Scena
   if (kind === "killed") kill(plan);
   if (kind === "chaos") confuse(plan);
   return { seed, kind, standby, platform, endMs, verdict: () => [...platform.violations, ...judge(plan)] };
+}
+
+function lengthMs(kind: ScenarioKind, standby: "cold" | "hot"): number {
+  if (kind !== "killed") return 5 * MINUTE_MS;
+  return (standby === "cold" ? 9 : 7) * MINUTE_MS;
 }
 
 interface Plan {
@@ -83,14 +93,15 @@ function kindOf(chance: number): ScenarioKind {
   return chance < 0.55 ? "killed" : "chaos";
 }
 
-/** Once a minute, anywhere within it; at least once, in chaos sometimes not at all. */
+/** Once in its minute, anywhere within it; at least once, in chaos sometimes not at all. */
 function fire({ random, kind, platform, endMs }: Plan): void {
   const { world } = platform;
   const worstSkewMs = kind === "planned" ? 40 : 5_000;
   const chaos = kind === "chaos";
-  for (let minuteMs = 0; minuteMs < endMs; minuteMs += MINUTE_MS) {
+  const everyMs = kind === "killed" ? MINUTE_MS : MINUTE_MS / 2;
+  for (let minuteMs = 0; minuteMs < endMs; minuteMs += everyMs) {
     if (chaos && random.next() < 0.1) continue;
-    const atMs = minuteMs + random.next() * MINUTE_MS;
+    const atMs = minuteMs + random.next() * everyMs;
     const times = random.next() < (chaos ? 0.3 : 0.1) ? 2 : 1;
     for (let i = 0; i < times; i += 1) {
       world.at(atMs + i * 5 * random.next(), () => platform.invoke((2 * random.next() - 1) * worstSkewMs));
@@ -120,10 +131,10 @@ function kill({ random, standby, platform, endMs, kills }: Plan): void {
   }
 }
 
-/** Outages, lost and late answers, pauses and kills, for all but the last three minutes. */
+/** Outages, lost and late answers, pauses and kills, for all but the last two minutes. */
 function confuse({ random, platform, endMs }: Plan): void {
   const { world, store } = platform;
-  const calmMs = endMs - 3 * MINUTE_MS;
+  const calmMs = endMs - 2 * MINUTE_MS;
   store.faults = {
     throttled: random.next() * 0.1,
     lostAnswer: random.next() * 0.1,
@@ -177,7 +188,8 @@ function judgeBeats(plan: Plan, target: string, beats: readonly number[]): reado
   const faults: string[] = [];
   const gaps = [...beats, endMs].map((atMs, i) => ({ fromMs: beats[i - 1] ?? atMs, toMs: atMs }));
   for (const { fromMs, toMs } of gaps) {
-    const killed = kills.some((atMs) => atMs >= fromMs - 1_000 && atMs <= toMs);
+    // Just after a handover the old holder still beats for up to an interval; a kill of the new one shows after that.
+    const killed = kills.some((atMs) => atMs >= fromMs - TIMING.intervalMs - 2_000 && atMs <= toMs);
     const boundMs =
       kind === "chaos" ? Number.POSITIVE_INFINITY : !killed ? 20_000 : standby === "hot" ? 25_000 : 160_000;
     if (toMs - fromMs <= boundMs) continue;

@@ -5,14 +5,16 @@ export class World {
   readonly #heap: WorldEvent[] = [];
 
   /** Runs `happen` at the given moment, or now if that is past. */
-  at(atMs: number, happen: () => void): void {
-    const event = { atMs: Math.max(atMs, this.nowMs), order: this.#order++, happen };
+  at(atMs: number, happen: () => void): WorldEvent {
+    const event = { atMs: Math.max(atMs, this.nowMs), order: this.#order++, happen, cancelled: false };
     this.#heap.push(event);
     this.#rise(this.#heap.length - 1);
+    return event;
   }
 
   /** Lets the next event happen, if it comes before `untilMs`. Returns whether one did. */
   step(untilMs: number): boolean {
+    while (this.#heap[0]?.cancelled === true) this.#pop();
     const next = this.#heap[0];
     if (next === undefined || next.atMs > untilMs) return false;
     this.#pop();
@@ -59,10 +61,12 @@ export class World {
   }
 }
 
-interface WorldEvent {
+/** Something that is to happen, unless it is cancelled before. */
+export interface WorldEvent {
   readonly atMs: number;
   readonly order: number;
   readonly happen: () => void;
+  cancelled: boolean;
 }
 
 /** Lets promise chains run until none can go on without an event: all of them are done before the next macrotask. */
