@@ -18,7 +18,7 @@ export function parseMembershipDocuments(yamlText: string): Result<readonly Memb
   }
   const lines = new LineCounter();
   const parsed = parseAllDocuments(yamlText, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
-  const documents = [...parsed].filter((document) => document.contents !== null || document.errors.length > 0);
+  const documents = [...parsed].filter((document) => !isEmpty(document));
   if (documents.length === 0) {
     return failed([
       { path: "", problem: "there is no membership", remedy: "Begin with `cluster: NAME` and `protocol: antrea`." },
@@ -42,6 +42,10 @@ export function parseMembershipDocuments(yamlText: string): Result<readonly Memb
     specs.push(read.value);
   }
   return errors.length > 0 ? failed(errors) : ok(specs);
+}
+
+function isEmpty({ contents, errors }: Document.Parsed): boolean {
+  return errors.length === 0 && (contents === null || (isScalar(contents) && contents.value === null));
 }
 
 function readDocument(document: Document.Parsed, lines: LineCounter): Result<MembershipSpec, readonly UserError[]> {
