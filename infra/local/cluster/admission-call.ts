@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { Pool } from "undici";
 import { type Clock, deadline } from "../../../lib/base/clock.ts";
 import { failed, ok, type Result } from "../../../lib/base/result.ts";
@@ -55,7 +56,11 @@ export class WebhookCaller {
     const key = `${origin} ${servername} ${caPem ?? ""}`;
     let pool = this.#pools.get(key);
     if (pool === undefined) {
-      const connect = { servername, ...(caPem === undefined ? {} : { ca: caPem }) };
+      // A server name must not be an IP address (RFC 6066); without one the address itself is checked.
+      const connect = {
+        ...(isIP(servername) === 0 ? { servername } : {}),
+        ...(caPem === undefined ? {} : { ca: caPem }),
+      };
       pool = new Pool(origin, { connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false });
       this.#pools.set(key, pool);
     }

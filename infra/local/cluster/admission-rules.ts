@@ -11,8 +11,6 @@ export interface Webhook {
   readonly exactMatch: boolean;
   readonly ignoreFailure: boolean;
   readonly timeoutSeconds: number;
-  /** False when a dry run must not call it. */
-  readonly dryRunSafe: boolean;
   readonly client: WebhookClientConfig;
 }
 
@@ -55,7 +53,6 @@ export function readWebhooks(configuration: ApiObject): readonly Webhook[] {
     exactMatch: hook["matchPolicy"] === "Exact",
     ignoreFailure: hook["failurePolicy"] === "Ignore",
     timeoutSeconds: typeof hook["timeoutSeconds"] === "number" ? hook["timeoutSeconds"] : 10,
-    dryRunSafe: hook["sideEffects"] === "None" || hook["sideEffects"] === "NoneOnDryRun",
     client: readClientConfig(objectIn(hook, "clientConfig")),
   }));
 }

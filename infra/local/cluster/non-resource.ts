@@ -1,3 +1,4 @@
+import { openApiDocument } from "./openapi.ts";
 import type { Engine } from "./types.ts";
 
 /** An answer to a request that is not for a resource. */
@@ -20,7 +21,7 @@ export function answerNonResource(path: string, query: URLSearchParams, server: 
   if (trimmed === "/") return json({ paths: ["/api", "/apis", "/healthz", "/livez", "/readyz", "/version"] });
   const [, endpoint = "", ...check] = trimmed.split("/");
   if (ENDPOINTS.has(endpoint)) return health(endpoint, check.join("/"), query);
-  const document = server.discovery(trimmed);
+  const document = server.discovery(trimmed) ?? openApiDocument(trimmed, server.discovery);
   return document === undefined ? undefined : json(document);
 }
 

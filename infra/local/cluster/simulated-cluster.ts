@@ -17,7 +17,6 @@ import { RequestHandler } from "./request-handler.ts";
 import { RequestLog } from "./request-log.ts";
 import { ApiServer } from "./server.ts";
 import { ServiceAccountController } from "./service-account-controller.ts";
-import { endpointsResolver } from "./service-resolver.ts";
 import type { Engine } from "./types.ts";
 import type { OpenWatch } from "./watch-stream.ts";
 
@@ -40,7 +39,7 @@ export interface SimulatedClusterOptions {
   readonly serverNames?: readonly string[];
   /** What `/version` says. */
   readonly gitVersion?: string;
-  /** Where Services of webhooks listen; where it does not know one, the Service's Endpoints are asked. */
+  /** Where the Services of webhooks really listen, as `https://host:port`; a webhook behind any other Service is unreachable. */
   readonly resolveService?: ServiceResolver;
   /** How many requests the log keeps. */
   readonly logCapacity?: number;
@@ -166,15 +165,13 @@ async function assemble(options: SimulatedClusterOptions) {
     ...(options.anonymous === undefined ? {} : { anonymous: options.anonymous }),
   });
   const authorizer = new Authorizer(engineLate);
-  const byEndpoints = endpointsResolver(engineLate);
-  const resolve: ServiceResolver = (service) => options.resolveService?.(service) ?? byEndpoints(service);
-  const admission = new WebhookAdmission(clock, engineLate, resolve);
+  const admission = new WebhookAdmission(clock, engineLate, (service) => options.resolveService?.(service));
   const virtual = [...accessReviews(authorizer, authenticator), tokenRequests(tokens, engineLate)];
-  const engine = createEngine({ clock, random, admission: admission.admit, virtual });
+  const gitVersion = options.gitVersion ?? "v1.34.2";
+  const engine = createEngine({ clock, random, admission: admission.admit, virtual, version: gitVersion });
   late.engine = engine;
   const requestLog = new RequestLog(options.logCapacity);
   const faults = new Faults(random);
-  const gitVersion = options.gitVersion ?? "v1.34.2";
   const facts = { gitVersion, discovery: (path: string) => engine.discovery(path) };
   const handler = new RequestHandler({ clock, engine, authenticator, authorizer, faults, requestLog, facts, virtual });
   const server = new ApiServer({
