@@ -2,8 +2,8 @@ import type { Core, Located } from "./core.ts";
 import { create } from "./create.ts";
 import { remove, removeCollection } from "./delete.ts";
 import { get, list } from "./reads.ts";
-import { methodNotAllowed, pathNotFound, reply } from "./status.ts";
-import type { ApiReply, ResourceRequest } from "./types.ts";
+import { methodNotAllowed, methodNotAllowedOnPath, pathNotFound, reply } from "./status.ts";
+import type { ApiReply, ApiStatus, ResourceRequest } from "./types.ts";
 import { patch, update } from "./update.ts";
 
 /** Does what a request asks, watches aside. */
@@ -12,12 +12,20 @@ export async function execute(core: Core, request: ResourceRequest): Promise<Api
   if (at === undefined) return reply(pathNotFound());
   const { subresource } = request;
   if (subresource !== undefined && !at.version.subresources.has(subresource)) return reply(pathNotFound());
-  if (at.type.namespaced && request.name !== undefined && (request.namespace ?? "") === "")
-    return reply(pathNotFound());
+  const misplaced = checkScope(request, at);
+  if (misplaced !== undefined) return reply(misplaced);
   if (subresource !== undefined && !["get", "update", "patch"].includes(request.verb)) {
     return reply(methodNotAllowed(at.type, request.verb));
   }
   return await perform(core, request, at);
+}
+
+/** All Namespaces at once can be listed and watched, nothing else; what is in no Namespace has no path in one. */
+function checkScope(request: ResourceRequest, at: Located): ApiStatus | undefined {
+  const inNamespace = (request.namespace ?? "") !== "";
+  if (inNamespace && !at.type.namespaced) return pathNotFound();
+  if (inNamespace || !at.type.namespaced || request.verb === "list") return undefined;
+  return at.type.custom || request.name !== undefined ? pathNotFound() : methodNotAllowedOnPath();
 }
 
 async function perform(core: Core, request: ResourceRequest, at: Located): Promise<ApiReply> {
@@ -27,6 +35,7 @@ async function perform(core: Core, request: ResourceRequest, at: Located): Promi
     case "list":
       return list(core, request, at);
     case "create":
+      if (at.type.terminating) return reply(terminatingDefinition(at));
       return await create(core, request, at);
     case "update":
       return await update(core, request, at);
@@ -41,4 +50,11 @@ async function perform(core: Core, request: ResourceRequest, at: Located): Promi
     default:
       return reply(methodNotAllowed(at.type, request.verb));
   }
+}
+
+function terminatingDefinition(at: Located): ApiStatus {
+  return {
+    ...methodNotAllowed(at.type, "create"),
+    message: "create not allowed while custom resource definition is terminating",
+  };
 }

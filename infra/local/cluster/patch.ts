@@ -30,7 +30,7 @@ export function applyPatch(old: ApiObject, contentType: string | undefined, body
 
 function applyMergePatch(old: ApiObject, body: unknown): Patched {
   if (!isJsonObject(body)) return notAnObject();
-  return { value: mergePatch.apply(cloneJson(old), body) };
+  return { value: mergePatch.apply(cloneJson(old), cloneJson(body)) };
 }
 
 function notAnObject(): Patched {

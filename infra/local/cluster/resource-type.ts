@@ -28,6 +28,8 @@ export interface ResourceType {
   readonly versions: readonly ResourceVersion[];
   readonly storageVersion: string;
   readonly custom: boolean;
+  /** The definition is being deleted: nothing new is made. */
+  readonly terminating: boolean;
   readonly strategy: Strategy;
 }
 

@@ -40,6 +40,7 @@ export function define(definition: Definition): ResourceType {
     ],
     storageVersion: version,
     custom: false,
+    terminating: false,
     strategy: { ...COMMON, ...definition.strategy },
   };
 }

@@ -1,5 +1,5 @@
 import { arrayIn, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
-import { pathSegmentProblems, subdomainProblems } from "../names.ts";
+import { subdomainProblems } from "../names.ts";
 import type { ResourceType, ResourceVersion, Strategy } from "../resource-type.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { ApiObject } from "../types.ts";
@@ -22,6 +22,7 @@ export function customResource(definition: ApiObject): ResourceType {
     versions: objectsIn(spec, "versions").map((v) => servedVersion(v, textIn(spec, "group"), kind)),
     storageVersion: storageVersion(definition),
     custom: true,
+    terminating: definition.metadata.deletionTimestamp !== undefined,
     strategy: STRATEGY,
   };
 }
@@ -31,7 +32,7 @@ const STRATEGY: Strategy = {
   unconditionalUpdate: false,
   returnsDeleted: false,
   generation: "content",
-  nameProblems: (name, prefix) => (prefix ? pathSegmentProblems(name, prefix) : subdomainProblems(name)),
+  nameProblems: subdomainProblems,
 };
 
 function servedVersion(version: JsonObject, group: string, kind: string): ResourceVersion {
