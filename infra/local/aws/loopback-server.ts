@@ -14,7 +14,7 @@ export interface HttpRequest {
 }
 
 /** An answer. */
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;

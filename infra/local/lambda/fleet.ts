@@ -8,7 +8,7 @@ import {
 import type { Sandbox } from "./sandbox.ts";
 
 /** Makes an environment of a function; it starts with its first invocation. */
-export type MakeSandbox = (definition: FunctionDefinition, onState: (sandbox: Sandbox) => void) => Sandbox;
+type MakeSandbox = (definition: FunctionDefinition, onState: (sandbox: Sandbox) => void) => Sandbox;
 
 /** What a fleet needs. */
 export interface FleetOptions {

@@ -170,6 +170,12 @@ async function kernelState(pid: number | undefined): Promise<string | undefined>
   return text.trim()[0];
 }
 
+/** Waits until the kernel has stopped a process: a signal is sent before it is obeyed. */
+async function untilStopped(pid: number | undefined): Promise<void> {
+  for (let i = 0; i < 200; i += 1) if ((await kernelState(pid)) === "T") return;
+  assert.fail(`process ${pid} does not stand still`);
+}
+
 const byFunction = (rows: readonly EnvironmentRow[], name: string): EnvironmentRow[] =>
   rows.filter((r) => r.function === name);
 
@@ -305,7 +311,7 @@ describe("an execution environment", () => {
     await call("ticking", {});
     const [row] = lambda.environments();
     assert.equal(row?.state, "frozen");
-    assert.equal(await kernelState(row?.pid), "T");
+    await untilStopped(row?.pid);
 
     const frozenUntil = Date.now() + 100;
     await systemClock.sleep(100);
@@ -366,7 +372,7 @@ describe("an execution environment", () => {
     assert.ok(row !== undefined);
 
     lambda.kill(row.id, "SIGSTOP");
-    assert.equal(await kernelState(pid), "T");
+    await untilStopped(pid);
     release();
     lambda.kill(row.id, "SIGCONT");
 
