@@ -1,17 +1,9 @@
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { Command } from "commander";
-import { describeUserErrors } from "../../lib/base/user-error.ts";
-import type { JoinAnswer } from "../../lib/runtime/join.ts";
-import type { MembershipSpec } from "../../lib/state/membership.ts";
-import { parseMembershipDocuments } from "../../lib/state/membership-documents.ts";
-import { lambdaClient } from "./clients.ts";
-import { CommandError, EXIT } from "./exit-codes.ts";
-import { resolveTarget, type Target, type TargetOptions } from "./target.ts";
+import type { TargetOptions } from "./target.ts";
 import { addTargetOptions } from "./target-options.ts";
 
-interface JoinOptions extends TargetOptions {
+/** Options of `hawser join`, parsed. */
+export interface JoinOptions extends TargetOptions {
   readonly file: string;
   readonly json?: boolean;
 }
@@ -26,6 +18,7 @@ export function joinCommand(): Command {
   )
     .addHelpText("after", DOCUMENT_HELP)
     .action(async (options: JoinOptions) => {
+      const { joinAll } = await import("./join-all.ts");
       process.exitCode = await joinAll(options);
     });
 }
@@ -43,76 +36,3 @@ A membership document:
     failureThreshold: 3           # failed beats in a row before it shows as disconnected
 The schema is lib/state/membership.schema.json.
 `;
-
-async function joinAll(options: JoinOptions): Promise<number> {
-  const specs = readSpecs(options.file);
-  const target = resolveTarget(options);
-  const answers: JoinAnswer[] = [];
-  for (const spec of specs) {
-    if (options.json !== true) console.error(`${spec.cluster}: joining by ${spec.protocol} in ${target.name}`);
-    const answer = await joinOne(target, spec);
-    answers.push(answer);
-    console.log(
-      options.json === true ? JSON.stringify({ cluster: spec.cluster, ...answer }) : describe(spec.cluster, answer),
-    );
-  }
-  return answers.every((answer) => answer.ok) ? EXIT.ok : EXIT.failed;
-}
-
-function readSpecs(file: string): readonly MembershipSpec[] {
-  let text: string;
-  try {
-    text = readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`, EXIT.usage);
-  }
-  const parsed = parseMembershipDocuments(text);
-  if (!parsed.ok)
-    throw new CommandError(
-      `${file} is not what a membership file should be:\n${describeUserErrors(parsed.error)}`,
-      EXIT.usage,
-    );
-  return parsed.value.map((spec) => placed(spec, file === "-" ? process.cwd() : dirname(resolve(file))));
-}
-
-/** A relative kubeconfig file lies beside the document that names it; the function has another folder. */
-function placed(spec: MembershipSpec, folder: string): MembershipSpec {
-  const { kubeconfig } = spec.access;
-  return "file" in kubeconfig
-    ? { ...spec, access: { kubeconfig: { ...kubeconfig, file: resolve(folder, kubeconfig.file) } } }
-    : spec;
-}
-
-async function joinOne(target: Target, spec: MembershipSpec): Promise<JoinAnswer> {
-  const client = lambdaClient(target);
-  const name = `${target.functionPrefix}bootstrap`;
-  try {
-    const answer = await client.send(new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(spec) }));
-    const body: unknown = JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8"));
-    if (answer.FunctionError === undefined) return body as JoinAnswer;
-    const problem = (body as { errorMessage?: string }).errorMessage ?? "no message";
-    return refusal(`the function ${name} failed: ${problem}`, "Look into its log, then join again");
-  } catch (error) {
-    return refusal(
-      `the function ${name} cannot be invoked in ${target.name}: ${error instanceof Error ? error.message : String(error)}`,
-      "Is the stage deployed, and may you invoke it?",
-    );
-  } finally {
-    client.destroy();
-  }
-}
-
-function refusal(problem: string, remedy: string): JoinAnswer {
-  return { ok: false, errors: [{ path: "", problem, remedy }], steps: [] };
-}
-
-function describe(cluster: string, answer: JoinAnswer): string {
-  const steps = answer.steps.map(
-    ({ step, outcome, message }) => `  ${step}: ${outcome}${message === undefined ? "" : ` (${message})`}`,
-  );
-  if (!answer.ok) return [`${cluster}: not joined`, ...steps, describeUserErrors(answer.errors)].join("\n");
-  const head = answer.changed
-    ? `${cluster}: joined, in shard ${answer.shard}`
-    : `${cluster}: nothing was to do, in shard ${answer.shard}`;
-  return [head, ...steps].join("\n");
-}

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { CommandError, EXIT } from "./exit-codes.ts";
 import { joinCommand } from "./join.ts";
@@ -8,6 +9,7 @@ import { upCommand } from "./up.ts";
 export function hawserCommand(): Command {
   return new Command("hawser")
     .description("Joins Kubernetes clusters to their hubs and keeps them joined, from outside the clusters.")
+    .version(version(), "-V, --version", "print the version")
     .addCommand(upCommand())
     .addCommand(joinCommand())
     .addCommand(statusCommand())
@@ -15,6 +17,11 @@ export function hawserCommand(): Command {
       "after",
       "\nExit codes: 0 all is well, 1 the command failed, 2 it was called wrongly, 3 what it shows is not as it should be.",
     );
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Runs the command and answers its exit code. A user's mistake is one line; only a bug has a stack. */

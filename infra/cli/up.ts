@@ -1,16 +1,8 @@
-import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { systemClock } from "../../lib/base/clock.ts";
-import { systemRandom } from "../../lib/base/random.ts";
-import { ManifestError } from "../local/world/manifests.ts";
-import { dataFolder } from "../local/world/state-file.ts";
-import { startWorld, type World, WorldError } from "../local/world/world.ts";
 import { parseDuration } from "./duration.ts";
-import { CommandError, EXIT } from "./exit-codes.ts";
-import { Display } from "./up-display.ts";
-import { observe } from "./up-observe.ts";
 
-interface UpOptions {
+/** Options of `hawser up`, parsed. */
+export interface UpOptions {
   readonly manifests?: string;
   readonly config?: string;
   readonly for?: number;
@@ -19,8 +11,6 @@ interface UpOptions {
   readonly window: number;
   readonly standby: "cold" | "hot";
 }
-
-const MANIFESTS = fileURLToPath(new URL("../local/manifests", import.meta.url));
 
 /** `hawser up`: the whole product on this machine. */
 export function upCommand(): Command {
@@ -40,6 +30,8 @@ export function upCommand(): Command {
     )
     .addHelpText("after", CONFIG_HELP)
     .action(async (options: UpOptions) => {
+      // The world is loaded only where it is needed: help and mistakes answer at once.
+      const { up } = await import("./up-world.ts");
       process.exitCode = await up(options);
     });
 }
@@ -60,37 +52,4 @@ function parseWindow(text: string): number {
   const ms = parseDuration(text);
   if (ms < 30_000 || ms > 900_000) throw new InvalidArgumentError("a window lasts from 30s to 15m");
   return ms;
-}
-
-async function up(options: UpOptions): Promise<number> {
-  if (options.manifests !== undefined && options.config !== undefined) {
-    throw new CommandError("--manifests and --config exclude each other: simulated clusters or real ones", EXIT.usage);
-  }
-  const ended = new AbortController();
-  const end = (): void => ended.abort();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
-  const display = new Display(options.json === true ? "json" : process.stdout.isTTY ? "live" : "lines");
-  let world: World | undefined;
-  try {
-    world = await startWorld({
-      dataDir: dataFolder(options.data),
-      clusters:
-        options.config === undefined ? { manifests: options.manifests ?? MANIFESTS } : { config: options.config },
-      windowMs: options.window,
-      standby: options.standby,
-      clock: systemClock,
-      random: systemRandom,
-      onEvent: (event) => display.event(event),
-      signal: ended.signal,
-    });
-    return await observe({ world, display, clock: systemClock, forMs: options.for, signal: ended.signal });
-  } catch (error) {
-    if (ended.signal.aborted) return EXIT.ok;
-    if (error instanceof ManifestError || error instanceof WorldError) throw new CommandError(error.message);
-    throw error;
-  } finally {
-    display.close();
-    await world?.stop();
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, end);
-  }
 }

@@ -58,7 +58,7 @@ export class HawserProcess {
 
   #take(line: string): void {
     this.#stdout += `${line}\n`;
-    if (line.startsWith("{")) this.lines.push(JSON.parse(line) as Record<string, unknown>);
+    if (line.startsWith("{") && line.endsWith("}")) this.lines.push(JSON.parse(line) as Record<string, unknown>);
     for (const wake of this.#waiting) wake();
   }
 }

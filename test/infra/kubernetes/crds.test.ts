@@ -71,7 +71,9 @@ describe("our CustomResourceDefinitions", () => {
         assert.equal(ours.spec.scope, theirs.spec.scope);
         assert.equal(ours.spec.names.kind, theirs.spec.names.kind);
         for (const version of ours.spec.versions) {
-          const other = theirs.spec.versions.find((v) => v.name === version.name);
+          const other: Definition["spec"]["versions"][number] | undefined = theirs.spec.versions.find(
+            (v) => v.name === version.name,
+          );
           assert.ok(other, `upstream does not serve ${version.name}`);
           assert.equal(version.storage, other.storage);
           assert.equal(version.subresources?.status === undefined, other.subresources?.status === undefined);
