@@ -74,7 +74,10 @@ export function decideEntry(
   timing: RelayTiming,
 ): EntryDecision {
   if (own.remainingMs <= 0) return { kind: "leave", because: "outOfTime" };
-  if (record === undefined || isFree(record, nowMs, timing)) return take(record, own, nowMs, timing);
+  // A hot standby does not judge by the expiry: after an outage of the store it would take the baton from a holder that
+  // was only unable to renew. It looks on, and takes it when the count goes on standing still.
+  const watches = own.standby === "hot" && own.claimedUntil !== undefined && record?.holder !== undefined;
+  if (record === undefined || (isFree(record, nowMs, timing) && !watches)) return take(record, own, nowMs, timing);
   if (own.claimedUntil !== undefined) return decideClaimed(record, own, nowMs, timing);
   if (isOlder(record, own) && (record.yieldTo ?? 0) < own.deployedAt) {
     return claim(record, own, nowMs, timing, own.deployedAt);

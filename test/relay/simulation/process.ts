@@ -9,6 +9,8 @@ export class SimulatedProcess implements Clock {
   readonly world: World;
   readonly skewMs: number;
   dead = false;
+  /** Sleeps under way. */
+  sleeping = 0;
   #paused = false;
   #monotonicStandsStill = false;
   #pausedAtMs = 0;
@@ -36,7 +38,9 @@ export class SimulatedProcess implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
+      this.sleeping += 1;
       const done = (): void => {
+        this.sleeping -= 1;
         signal?.removeEventListener("abort", abort);
         resolve();
       };
