@@ -71,7 +71,7 @@ async function removeOne(removal: Removal, key: string, name: string): Promise<R
     const denied =
       (await mutateDelete(write, shown)) ??
       checkPreconditions(old, at, options) ??
-      (await validateByAdmission(write, shown));
+      (await validateByAdmission(write, undefined, shown));
     if (denied !== undefined) return denied;
     if (core.store.get(table, key) === old) return take(core, at, { key, old, dryRun: options.dryRun });
   }
