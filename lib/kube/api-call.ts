@@ -97,7 +97,10 @@ export class ApiCaller {
     const { clock, random } = this.#connections;
     const limits = { timeoutMs: Math.max(0, timeoutMs), maxBytes: ANSWER_BYTES, signal: options.signal };
     const lane = this.#lane();
-    const result = lane === undefined ? NOT_SENT : await exchange(lane, this.#http(request, timeoutMs), limits, clock);
+    const result =
+      lane === undefined
+        ? NOT_SENT
+        : await exchange(lane, this.#http(request, timeoutMs), limits, this.#connections.alarms);
     const context = (): ErrorContext => this.context(request.operation, request.object);
     if (!result.ok) {
       const { error: failure } = result;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import type { Clock } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
+import type { Alarms } from "./alarms.ts";
 import type { Lane } from "./lane.ts";
 
 /** One HTTP request, ready to be sent. */
@@ -49,22 +49,20 @@ export async function exchange(
   lane: Lane,
   request: HttpRequest,
   limits: ExchangeLimits,
-  clock: Clock,
+  alarms: Alarms,
 ): Promise<Result<HttpAnswer, ExchangeFailure>> {
   if (limits.signal?.aborted === true) return failed({ kind: "ended", phase: "connect" });
-  const startedAt = clock.monotonicMs();
-  const timer = new AbortController();
   return await new Promise((resolve) => {
     const onAbort = (): void => running.stop("ended");
     const running = new Running(lane, limits.maxBytes, (result) => {
-      timer.abort();
+      alarms.cancel(alarm);
       limits.signal?.removeEventListener("abort", onAbort);
       const silent = !result.ok && result.error.kind === "timeout" && result.error.phase === "answer";
-      lane.end(silent ? startedAt : undefined);
+      lane.end(silent ? alarm.at - limits.timeoutMs : undefined);
       resolve(result);
     });
+    const alarm = alarms.set(limits.timeoutMs, () => running.stop("timeout"));
     limits.signal?.addEventListener("abort", onAbort, { once: true });
-    void clock.sleep(limits.timeoutMs, timer.signal).then(() => running.stop("timeout"));
     const { method, path, headers, body } = request;
     if (!lane.dispatch({ method, path, headers, body: body ?? null }, running)) running.stop("ended");
   });

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import { Alarms } from "./alarms.ts";
 import { type Connection, type Purpose, sharingKey } from "./connection.ts";
 import { Lane } from "./lane.ts";
 import { type Proxy, type ProxySettings, parseProxyUrl, proxyFromSettings } from "./proxy.ts";
@@ -38,6 +39,8 @@ export class Connections {
   readonly clock: Clock;
   readonly random: Random;
   readonly userAgent: string;
+  /** Deadlines of the requests under way. */
+  readonly alarms: Alarms;
   readonly #proxy: ProxySettings;
   readonly #connectMs: number;
   readonly #budgets: Readonly<Record<Purpose, SocketBudget>>;
@@ -50,6 +53,7 @@ export class Connections {
     this.clock = options.clock;
     this.random = options.random;
     this.userAgent = `hawser/${options.version}`;
+    this.alarms = new Alarms(options.clock);
     this.#proxy = options.proxy ?? {};
     this.#connectMs = options.connectMs ?? 3000;
     const limits = options.limits ?? SOCKET_LIMITS;
