@@ -24,6 +24,8 @@ export type Spoiling =
 
 /** Answers of at least so many bytes are compressed for clients that ask for it, as a real API server does. */
 const GZIP_BYTES = 128 * 1024;
+/** Shared, as a new reason for each request would cost more than the rest of its end. */
+const OVER = new DOMException("the exchange is over", "AbortError");
 const compress = promisify(gzip);
 
 /** One request and its answer on one connection, HTTP/1.1 and HTTP/2 alike. */
@@ -52,10 +54,10 @@ export class Exchange {
     this.signal = this.#gone.signal;
     response.once("close", () => {
       this.#complete = wasSent(response);
-      this.#gone.abort();
+      this.#gone.abort(OVER);
       options.closed(this);
     });
-    response.on("error", () => this.#gone.abort());
+    response.on("error", () => this.#gone.abort(OVER));
   }
 
   /** The status that was sent; 0 while none was. */

@@ -1,6 +1,7 @@
-import { type Clock, type Deadline, deadline } from "../../../lib/base/clock.ts";
+import type { Clock, Deadline } from "../../../lib/base/clock.ts";
 import { ANONYMOUS, type Authenticator } from "./authentication.ts";
 import { type Authorizer, forbiddenStatus } from "./authorization.ts";
+import { Deadlines } from "./deadlines.ts";
 import type { Exchange } from "./exchange.ts";
 import { applyFaults, armWatch } from "./fault-actions.ts";
 import type { FaultPlan, Faults } from "./faults.ts";
@@ -46,15 +47,22 @@ export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #virtual: ReadonlyMap<string, VirtualResource>;
   readonly #watches = new Set<OpenWatch>();
+  readonly #deadlines: Deadlines;
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
+    this.#deadlines = new Deadlines(options.clock);
     this.#virtual = new Map(options.virtual.map((v) => [virtualKey(v.group, v.version, v.resource, v.subresource), v]));
   }
 
   /** The watches that are open now. */
   get watches(): readonly OpenWatch[] {
     return [...this.#watches];
+  }
+
+  /** Ends the timer of the requests' time limits. */
+  close(): void {
+    this.#deadlines.close();
   }
 
   /** Answers one request; resolves when the answer is handed over or the client is gone. */
@@ -164,11 +172,10 @@ export class RequestHandler {
 
   /** The request's time limit; undefined when the one it asks for makes no sense. Watches have limits of their own. */
   #deadlineOf(info: RequestInfo, gone: AbortSignal): Deadline | undefined {
-    const { clock } = this.#options;
-    if (info.kind === "methodNotAllowed") return deadline(clock, DEFAULT_TIMEOUT_MS, gone);
+    if (info.kind === "methodNotAllowed") return this.#deadlines.start(DEFAULT_TIMEOUT_MS, gone);
     const asked = info.query.get("timeout");
     const ms = asked === null || asked === "" ? DEFAULT_TIMEOUT_MS : parseDuration(asked);
-    return ms === undefined ? undefined : deadline(clock, ms === 0 ? DEFAULT_TIMEOUT_MS : ms, gone);
+    return ms === undefined ? undefined : this.#deadlines.start(ms === 0 ? DEFAULT_TIMEOUT_MS : ms, gone);
   }
 }
 

@@ -138,6 +138,7 @@ export async function startSimulatedCluster(options: SimulatedClusterOptions): P
     resumeServing: () => server.listen(),
     stop: async () => {
       await server.close();
+      parts.handler.close();
       await controller.stop();
       await admission.close();
       engine.close();
