@@ -56,7 +56,10 @@ export class Bench {
   }
 
   async ask(verb: Verb, path: string, ask: Ask = {}): Promise<ApiReply> {
-    return await this.engine.execute(request(verb, path, ask));
+    const reply = await this.engine.execute(request(verb, path, ask));
+    // Answers share what is stored: frozen, so that the engine fails where it would change it.
+    deepFreeze(reply.body);
+    return reply;
   }
 
   /** The object of a request that must succeed. */
@@ -77,6 +80,12 @@ export class Bench {
     if (reply.kind === "refused") throw new Error(`watch ${path}: ${JSON.stringify(reply.reply.body)}`);
     return new Watcher(reply.events, stop);
   }
+}
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const item of Object.values(value)) deepFreeze(item);
 }
 
 /** Reads a watch in the background, as a client does. */
