@@ -26,7 +26,11 @@ export function fleetTable(fleet: FleetView, now: number, extra?: ExtraColumns):
       window(m, now),
     ]);
   }
-  return [table.toString(), ...fleet.memberships.flatMap(explain)].join("\n");
+  const rows = table
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd());
+  return [...rows, ...fleet.memberships.flatMap(explain)].join("\n");
 }
 
 const BARE = Object.fromEntries(
