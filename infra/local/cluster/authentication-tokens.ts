@@ -4,7 +4,7 @@ import { arrayIn, type JsonObject, objectIn, textIn } from "./json.ts";
 import type { ApiObject, Engine, UserInfo } from "./types.ts";
 
 /** The audience of tokens that are meant for the API server itself. */
-export const API_AUDIENCE = "https://kubernetes.default.svc.cluster.local";
+const API_AUDIENCE = "https://kubernetes.default.svc.cluster.local";
 const LEGACY_ISSUER = "kubernetes/serviceaccount";
 const MAX_CACHED = 20_000;
 

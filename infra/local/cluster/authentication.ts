@@ -87,7 +87,7 @@ export class Authenticator {
 }
 
 /** Adds the group that everybody known belongs to. */
-export function withAuthenticated(groups: readonly string[]): readonly string[] {
+function withAuthenticated(groups: readonly string[]): readonly string[] {
   return [...new Set([...groups, "system:authenticated"])];
 }
 
