@@ -38,7 +38,7 @@ export async function validateByAdmission(
 }
 
 /** What a request is told whose time is over before its write was stored. */
-export function timedOut(): ReturnType<typeof timeoutStatus> {
+function timedOut(): ReturnType<typeof timeoutStatus> {
   return timeoutStatus("request did not complete within the allotted timeout");
 }
 

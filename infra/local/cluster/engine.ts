@@ -20,8 +20,6 @@ export interface EngineOptions {
   readonly random: Random;
   readonly admission: Admission;
   readonly ids?: Ids;
-  /** Version of Kubernetes that nodes and discovery show, for example `v1.33.4`. */
-  readonly version?: string;
   /** Range of the ClusterIPs of Services, IPv4; `10.96.0.0/12` unless given. */
   readonly serviceCIDR?: string;
   readonly history?: Partial<HistoryLimits>;

@@ -61,11 +61,6 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   return make("FieldValueTooMany", field, String(actual), `must have at most ${max} items`);
 }
 
-/** A reference points to nothing. */
-export function valueNotFound(field: string, value: unknown): FieldError {
-  return make("FieldValueNotFound", field, describe(value), "");
-}
-
 /** `field: body`, as the complaint stands in a message. */
 export function describeFieldError(error: FieldError): string {
   return `${error.field}: ${error.body}`;

@@ -50,8 +50,7 @@ export function validateMetadataUpdate(meta: ApiMeta, old: ApiMeta): FieldError[
   return errors;
 }
 
-/** Checks labels, which also stand elsewhere than in metadata. */
-export function validateLabels(parent: JsonObject, path: string): FieldError[] {
+function validateLabels(parent: JsonObject, path: string): FieldError[] {
   return Object.entries(textsIn(parent, "labels")).flatMap(([key, value]) => [
     ...qualifiedNameProblems(key).map((p) => invalid(path, key, p)),
     ...labelValueProblems(value).map((p) => invalid(path, value, p)),

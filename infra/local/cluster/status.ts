@@ -154,16 +154,6 @@ export function timeoutStatus(message: string, retryAfterSeconds = 0): ApiStatus
   return failure(504, "Timeout", `Timeout: ${message}`, { retryAfterSeconds });
 }
 
-/** Come back later. */
-export function tooManyRequests(message: string, retryAfterSeconds: number): ApiStatus {
-  return failure(429, "TooManyRequests", message, { retryAfterSeconds });
-}
-
-/** The server cannot serve now. */
-export function serviceUnavailable(message: string): ApiStatus {
-  return failure(503, "ServiceUnavailable", message);
-}
-
 /** Something behind the server failed, for example a webhook. */
 export function internalError(message: string): ApiStatus {
   return failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });

@@ -33,11 +33,6 @@ export function matchesFormat(format: string, text: string): boolean {
   return CHECKS[format.replaceAll("-", "")]?.(text) ?? true;
 }
 
-/** True when the server checks this format at all. */
-export function isCheckedFormat(format: string): boolean {
-  return format.replaceAll("-", "") in CHECKS;
-}
-
 function isCIDR(text: string): boolean {
   const [address = "", bits = "", ...rest] = text.split("/");
   if (rest.length > 0 || !/^\d{1,3}$/.test(bits)) return false;
