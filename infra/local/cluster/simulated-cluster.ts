@@ -169,7 +169,7 @@ async function assemble(options: SimulatedClusterOptions) {
   const admission = new WebhookAdmission(clock, engineLate, (service) => options.resolveService?.(service));
   const virtual = [...accessReviews(authorizer, authenticator), tokenRequests(tokens, engineLate)];
   const gitVersion = options.gitVersion ?? "v1.34.2";
-  const engine = createEngine({ clock, random, admission: admission.admit, virtual, version: gitVersion });
+  const engine = createEngine({ clock, random, admission: admission.admit, virtual });
   late.engine = engine;
   const requestLog = new RequestLog(options.logCapacity);
   const faults = new Faults(random);
