@@ -10,11 +10,11 @@ import type { ApiObject, UserInfo } from "./types.ts";
 export function validateCreate(core: Core, at: Located, object: ApiObject, user: UserInfo): readonly FieldError[] {
   const { type, version } = at;
   const context = strategyContext(core, user);
-  const own = [
+  return [
+    ...validateMetadata(object.metadata, type.namespaced, type.strategy.nameProblems),
     ...validateContent(at, object, undefined),
     ...(type.strategy.validate?.(object, version.name, context) ?? []),
   ];
-  return own.length > 0 ? own : validateMetadata(object.metadata, type.namespaced, type.strategy.nameProblems);
 }
 
 /** Complaints about an object that is to replace another. */

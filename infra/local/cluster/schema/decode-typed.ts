@@ -98,9 +98,9 @@ function decodeArray(value: readonly unknown[], schema: Schema, place: Place): s
 function checkText(value: string, format: string): string | undefined {
   switch (format) {
     case "micro-time":
-      return MICRO_TIME.test(value) ? undefined : cannotParse(value, MICRO_LAYOUT, ".000000");
+      return MICRO_TIME.test(value) ? undefined : cannotParse(value, MICRO_LAYOUT);
     case "date-time":
-      return TIME.test(value) ? undefined : cannotParse(value, LAYOUT, "2006");
+      return TIME.test(value) ? undefined : cannotParse(value, LAYOUT);
     case "byte": {
       const at = value.search(/[^A-Za-z0-9+/=\r\n]/);
       return BASE64.test(value) ? undefined : `illegal base64 data at input byte ${at < 0 ? value.length : at}`;
@@ -110,8 +110,12 @@ function checkText(value: string, format: string): string | undefined {
   }
 }
 
-function cannotParse(value: string, layout: string, missing: string): string {
-  const rest = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(.*)$/.exec(value)?.[1] ?? value;
-  const quoted = JSON.stringify(value);
-  return `parsing time ${quoted} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(missing)}`;
+/** Go's words about a time: what is left of the text where it stops to fit, and the part of the layout that stands there. */
+function cannotParse(value: string, layout: string): string {
+  const [, rest, more] = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}((?:\.\d{6})?(.*))$/.exec(value) ?? [];
+  const longer = rest !== undefined && rest !== more;
+  const part = rest === undefined ? "2006" : longer || layout === LAYOUT ? "Z07:00" : ".000000";
+  const left = rest === undefined ? value : longer ? (more ?? "") : rest;
+  const [text, form, at, wanted] = [value, layout, left, part].map((t) => JSON.stringify(t));
+  return `parsing time ${text} as ${form}: cannot parse ${at} as ${wanted}`;
 }

@@ -137,6 +137,8 @@ test("a Lease takes times with six decimals and no others", async () => {
     });
 
   const three = await ask("2026-01-01T00:00:00.123Z");
+  const none = await ask("2026-01-01T00:00:00Z");
+  const nine = await ask("2026-01-01T00:00:00.123456789Z");
   const six = await ask("2026-01-01T00:00:00.123456Z");
 
   assert.equal(three.code, 400);
@@ -144,6 +146,8 @@ test("a Lease takes times with six decimals and no others", async () => {
     three.body["message"],
     'Lease in version "v1" cannot be handled as a Lease: parsing time "2026-01-01T00:00:00.123Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse ".123Z" as ".000000"',
   );
+  assert.match(String(none.body["message"]), /cannot parse "Z" as ".000000"$/);
+  assert.match(String(nine.body["message"]), /cannot parse "789Z" as "Z07:00"$/);
   assert.equal(six.code, 201);
 });
 
