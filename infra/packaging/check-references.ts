@@ -1,4 +1,4 @@
-import { loadAwsServiceSpec } from "@aws-cdk/aws-service-spec";
+import { loadResourceSchemas, schemaOf } from "./resource-schemas.ts";
 import { intrinsic, type Template, textOf, type Value, walk } from "./template.ts";
 
 const PSEUDO_PARAMETERS = new Set(
@@ -12,12 +12,12 @@ const PSEUDO_PARAMETERS = new Set(
  * the resource's type has. And no resource may depend on itself, however long the way.
  */
 export async function checkReferences(template: Template): Promise<readonly string[]> {
-  const db = await loadAwsServiceSpec();
+  const db = await loadResourceSchemas();
   const problems: string[] = [];
   const edges = new Map<string, Set<string>>();
   const known = new Set([...Object.keys(template.Resources), ...Object.keys(template.Parameters ?? {})]);
   const hasAttribute = (id: string, attribute: string): boolean => {
-    const [spec] = db.lookup("resource", "cloudFormationType", "equals", template.Resources[id]?.Type ?? "");
+    const spec = schemaOf(db, template.Resources[id]?.Type ?? "");
     return spec?.attributes[attribute] !== undefined || spec?.properties[attribute] !== undefined;
   };
   const check = (from: string, value: Value): void =>

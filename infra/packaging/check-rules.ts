@@ -23,7 +23,7 @@ function checkFunction(template: Template, id: string, resource: TemplateResourc
   const properties = resource.Properties ?? {};
   const invoke = Object.values(template.Resources).find(
     ({ Type, Properties }) =>
-      Type === "AWS::Lambda::EventInvokeConfig" && JSON.stringify(Properties?.FunctionName).includes(id),
+      Type === "AWS::Lambda::EventInvokeConfig" && JSON.stringify(Properties?.FunctionName ?? "").includes(id),
   )?.Properties;
   const sameRole = Object.entries(template.Resources).filter(
     ([, other]) => JSON.stringify(other.Properties?.Role ?? "") === JSON.stringify(properties.Role),

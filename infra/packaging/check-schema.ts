@@ -1,8 +1,7 @@
-import { loadAwsServiceSpec } from "@aws-cdk/aws-service-spec";
+import { loadResourceSchemas, type ResourceSchemas, schemaOf } from "./resource-schemas.ts";
 import { intrinsic, isMap, type Template, type Value } from "./template.ts";
 
-type Database = Awaited<ReturnType<typeof loadAwsServiceSpec>>;
-type Properties = NonNullable<ReturnType<typeof lookUp>>["properties"];
+type Properties = NonNullable<ReturnType<typeof schemaOf>>["properties"];
 type PropertyType = Properties[string]["type"];
 
 /**
@@ -10,21 +9,16 @@ type PropertyType = Properties[string]["type"];
  * of the wrong kind or outside the allowed ones. An intrinsic function may stand for any value.
  */
 export async function checkSchema(template: Template): Promise<readonly string[]> {
-  const db = await loadAwsServiceSpec();
+  const db = await loadResourceSchemas();
   return Object.entries(template.Resources).flatMap(([id, resource]) => {
-    const spec = lookUp(db, resource.Type);
+    const spec = schemaOf(db, resource.Type);
     if (spec === undefined) return [`${id}: there is no resource type ${resource.Type}`];
     return checkProperties(db, spec.properties, resource.Properties ?? {}, id);
   });
 }
 
-function lookUp(db: Database, type: string) {
-  const [found] = db.lookup("resource", "cloudFormationType", "equals", type);
-  return found;
-}
-
 function checkProperties(
-  db: Database,
+  db: ResourceSchemas,
   specs: Properties,
   given: { readonly [name: string]: Value },
   path: string,
@@ -40,7 +34,7 @@ function checkProperties(
   return [...missing, ...wrong];
 }
 
-function checkValue(db: Database, type: PropertyType, value: Value, path: string): readonly string[] {
+function checkValue(db: ResourceSchemas, type: PropertyType, value: Value, path: string): readonly string[] {
   if (intrinsic(value) !== undefined) return [];
   switch (type.type) {
     case "ref": {
