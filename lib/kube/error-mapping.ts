@@ -31,7 +31,7 @@ export function errorFromAnswer(answer: HttpAnswer, context: ErrorContext, now: 
 }
 
 /** What the server asked to wait, if it did and is to be believed, and the chance for a wait of our own. */
-export interface Wait {
+interface Wait {
   readonly askedMs: number | undefined;
   readonly random: Random;
 }
@@ -40,7 +40,7 @@ export interface Wait {
  * The error in a `Status`.
  * @param code the answer's HTTP status, or the Status' own code where it is an event of a watch
  */
-export function errorFromStatus(code: number, status: StatusBody, context: ErrorContext, wait: Wait): KubeError {
+function errorFromStatus(code: number, status: StatusBody, context: ErrorContext, wait: Wait): KubeError {
   const say = (remedy: string): string =>
     errorMessage(context, `${code} ${status.reason}`.trim(), status.message, remedy);
   const base = frame(context);

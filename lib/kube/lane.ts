@@ -11,7 +11,7 @@ const SOCKETS_PER_LANE = 16;
 /** How often an HTTP/2 connection is asked whether it lives; one that has not answered by the next time is dropped. */
 const PING_MS = 10_000;
 /** A connection that was silent for longer may have died unseen, above all while the function was frozen. */
-export const TRUSTED_IDLE_MS = 30_000;
+const TRUSTED_IDLE_MS = 30_000;
 
 /** What a lane is made from. */
 export interface LaneOptions {

@@ -17,7 +17,7 @@ export interface CompleteList {
 }
 
 /** More is not kept in memory. */
-export const MOST_ITEMS = 100_000;
+const MOST_ITEMS = 100_000;
 
 /** Reads a list's body; undefined when it is none. A Go server writes an empty list as `null`. */
 export function readListPage(body: unknown): ListPage | undefined {
@@ -40,7 +40,7 @@ export function readListPage(body: unknown): ListPage | undefined {
  * Reads all pages of a list. When a later page is gone (the server has compacted the version that the list was begun at)
  * it starts over, once, from nothing: pages of two versions are never mixed, and an incomplete list is never a list.
  * @param readPage reads the page of a continue token; the empty token is the first page
- * @param tooMany what to answer above {@link MOST_ITEMS}
+ * @param tooMany what to answer above the limit
  */
 export async function readAllPages(
   readPage: (continueToken: string) => Promise<Result<ListPage, KubeError>>,

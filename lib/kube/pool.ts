@@ -9,7 +9,7 @@ import { SocketBudget } from "./socket-budget.ts";
 /** Sockets open at a time, by purpose. Lambda allows 1,024 descriptors in all. */
 export type SocketLimits = Readonly<Record<Purpose, number>>;
 
-export const SOCKET_LIMITS: SocketLimits = { beat: 800, watch: 800, member: 64 };
+const SOCKET_LIMITS: SocketLimits = { beat: 800, watch: 800, member: 64 };
 
 /** How long undici keeps an unused socket, in milliseconds: members' sockets are closed after use. */
 const KEEP_IDLE_MS: SocketLimits = { beat: 30_000, watch: 30_000, member: 4000 };

@@ -116,7 +116,8 @@ test("lists every page of a long list", async () => {
   const listed = await admin.list(SECRETS, NAMESPACE, { ...CALL, labelSelector: "l=y" });
 
   assert.ok(listed.ok, JSON.stringify(listed));
-  assert.deepEqual(listed.value.items.map((item) => item.metadata.name).toSorted(), names);
+  assert.deepEqual(new Set(listed.value.items.map((item) => item.metadata.name)), new Set(names));
+  assert.equal(listed.value.items.length, names.length);
   assert.match(listed.value.resourceVersion, /^\d+$/);
 });
 
