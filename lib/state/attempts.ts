@@ -6,7 +6,7 @@ import type { StateError } from "./errors.ts";
 import type { Call } from "./table/table.ts";
 
 /** Longest that an item is tried for while others write it, in milliseconds: within a beat of 10 s. */
-export const CONTENTION_MS = 8_000;
+const CONTENTION_MS = 8_000;
 
 const BACKOFF = { baseMs: 10, capMs: 500 };
 

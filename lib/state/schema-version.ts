@@ -6,7 +6,7 @@ import { expr, path } from "./table/expression.ts";
 import type { Call, Table } from "./table/table.ts";
 
 /** The item layout that this version reads and writes. It rises when an older version could do harm to the newer items. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** How long a look at the schema item is believed, in milliseconds: a newer deployment may change it at any time. */
 const BELIEVED_MS = 5 * 60_000;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ConditionKey } from "../../lib/state/condition.ts";
 import type { State } from "../../lib/state/state.ts";
 import { observed, specOf } from "./membership-samples.ts";
-import { must, never, startTestServer } from "./test-table.ts";
+import { must, never, settled, startTestServer } from "./test-table.ts";
 
 const server = await startTestServer();
 const of = { cluster: "east", protocol: "antrea" } as const;
@@ -117,15 +117,17 @@ test("of a hundred holders that race, the one with the highest fence stands at t
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, async (_, i) => {
       const next = observed({ fence: i + 1, message: `from ${i + 1}`, observedAt: 100_000 - i });
-      return await states[i % 4]!.writeCondition(ready, next, {}, never);
+      return await settled(() => states[i % 4]!.writeCondition(ready, next, {}, never));
     }),
   );
 
   const [standing] = must(await states[0]!.readConditions("east", "antrea", never));
-  assert.ok(outcomes.every((outcome) => outcome.ok || outcome.error.kind === "throttled"));
-  const best = Math.max(...outcomes.flatMap((o, i) => (o.ok && o.value.kind === "written" ? [i + 1] : [])));
-  assert.equal(standing?.fence, best);
-  assert.equal(standing.message, `from ${best}`);
+  assert.ok(standing);
+  const best = Math.max(...outcomes.flatMap((o, i) => (o.kind === "written" ? [i + 1] : [])));
+  // Higher only if its writer's answer was lost and it was told, when it asked again, that its own write stands there.
+  assert.ok(standing.fence >= best);
+  assert.equal(standing.fence, 100);
+  assert.equal(standing.message, `from ${standing.fence}`);
 });
 
 test("a reader never sees conditions of one area that two holders have made", async () => {
@@ -145,7 +147,7 @@ test("a reader never sees conditions of one area that two holders have made", as
     }
     return views;
   })();
-  for (let fence = 1; fence <= 40; fence += 1) {
+  for (let fence = 1; fence <= 20; fence += 1) {
     const next = observed({ fence, observedAt: fence, message: `from ${fence}` });
     must(
       await writer.writeConditions(
@@ -163,8 +165,8 @@ test("a reader never sees conditions of one area that two holders have made", as
   assert.deepEqual(
     last.map((c) => [c.type, c.fence]),
     [
-      ["Ready", 40],
-      ["IsLeader", 40],
+      ["Ready", 20],
+      ["IsLeader", 20],
     ],
   );
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MembershipKey } from "../../lib/state/membership.ts";
 import { specOf } from "./membership-samples.ts";
-import { must, never, startTestServer } from "./test-table.ts";
+import { must, never, settled, startTestServer } from "./test-table.ts";
 
 const server = await startTestServer();
 const key = (cluster: string): MembershipKey => ({ cluster, protocol: "antrea" });
@@ -82,12 +82,13 @@ test("of a hundred writers that create one membership, one creates it and all ot
   const outcomes = await Promise.all(
     Array.from(
       { length: 100 },
-      async (_, i) => must(await states[i % 4]!.createMembership(join("east", "uid"), never)).kind,
+      async (_, i) => (await settled(() => states[i % 4]!.createMembership(join("east", "uid"), never))).kind,
     ),
   );
 
-  assert.equal(outcomes.filter((kind) => kind === "created").length, 1);
-  assert.equal(outcomes.filter((kind) => kind === "unchanged").length, 99);
+  // Whose answer was lost on the way finds its own membership when it asks again.
+  assert.ok(outcomes.filter((kind) => kind === "created").length <= 1);
+  assert.ok(outcomes.every((kind) => kind === "created" || kind === "unchanged"));
   assert.equal(must(await states[0]!.readShard("default-1", never))?.count, 1);
 });
 
@@ -95,7 +96,7 @@ test("many joins at once fill shards to their capacity and no further", async ()
   const state = (await server.table()).open({ shardCapacity: 4 });
 
   await Promise.all(
-    Array.from({ length: 10 }, async (_, i) => must(await state.createMembership(join(`c${i}`), never))),
+    Array.from({ length: 10 }, async (_, i) => settled(() => state.createMembership(join(`c${i}`), never))),
   );
 
   const shards = must(await state.listShards("default", never));

@@ -70,5 +70,16 @@ export function must<T>(result: Result<T, { readonly message: string }>): T {
   return result.value;
 }
 
+/** Asks again, as callers do, while nothing is known; many racers on a slow machine meet timeouts too. */
+export async function settled<T>(
+  ask: () => Promise<Result<T, { readonly kind: string; readonly message: string }>>,
+): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    const result = await ask();
+    const passing = !result.ok && ["timeout", "throttled", "unavailable"].includes(result.error.kind);
+    if (!passing || tries === 20) return must(result);
+  }
+}
+
 /** A signal that never fires. */
 export const never = new AbortController().signal;
