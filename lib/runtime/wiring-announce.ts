@@ -22,13 +22,12 @@ export function wireAnnounce(): RunAnnounce {
 }
 
 async function runAnnounce(parts: Parts, event: unknown, invocation: Invocation): Promise<WindowResult> {
-  const { config, clock, random, ids, state, connections } = parts;
+  const { config, clock, random, ids, state } = parts;
   const { shard } = parseShardEvent(ROLE, event);
   const { log } = invocation;
   const facts = { role: ROLE, shard };
   const metrics = createRoleMetrics(clock, { stage: config.stage, ...facts });
-  // The process may have been frozen since the last window: no socket of that time is trusted.
-  connections.refresh();
+  parts.awake();
   const work = announceRole(shard, {
     clock,
     random,

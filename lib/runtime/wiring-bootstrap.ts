@@ -28,7 +28,7 @@ export function wireBootstrap(): RunBootstrap {
   return async (event, { signal, log, requestId }) => {
     const document = parseMembershipDocument(event);
     if (!document.ok) return { ok: false, errors: document.error, steps: [] };
-    parts.connections.refresh();
+    parts.awake();
     const { config } = parts;
     const settings = {
       stage: config.stage,

@@ -1,29 +1,30 @@
 import type { ClusterConnector, LeaderCluster, MemberCluster } from "../antrea/ports.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { UserError } from "../base/user-error.ts";
+import type { CredentialError } from "../credentials/errors.ts";
+import type { KubeconfigReader } from "../credentials/kubeconfig.ts";
 import { connectionFromFile } from "../kube/access/file.ts";
 import { connectionFromKubeconfig } from "../kube/access/kubeconfig.ts";
 import type { Connection } from "../kube/connection.ts";
+import type { KubeError } from "../kube/errors.ts";
 import { createKubeClient } from "../kube/http-kube-client.ts";
 import type { Connections } from "../kube/pool.ts";
 import type { KubeconfigReference } from "../state/membership.ts";
 
-/** Reads a text that is kept secret; a reference that leads nowhere is the user's mistake. */
-export type ReadSecretText = (name: string, signal: AbortSignal) => Promise<Result<string, UserError>>;
-
-interface ClusterAccessOptions {
+interface ClusterAccess {
   readonly connections: Connections;
-  readonly readParameter: ReadSecretText;
+  readonly kubeconfigs: KubeconfigReader;
   /** Kubeconfig files may be named. */
   readonly fileAccess: boolean;
 }
 
 /** Makes clients of members and leaders over the shared connections. */
-export function createClusterConnector(options: ClusterAccessOptions): ClusterConnector {
-  const { connections } = options;
+export function createClusterConnector(access: ClusterAccess): ClusterConnector {
+  const { connections } = access;
   return {
-    connectMember: async ({ cluster, access }, signal): Promise<Result<MemberCluster, UserError>> => {
-      const connection = await resolve(access.kubeconfig, options, signal);
+    connectMember: async (member, signal): Promise<Result<MemberCluster, KubeError | UserError>> => {
+      const { cluster } = member;
+      const connection = await resolve(cluster, member.access.kubeconfig, access, signal);
       if (!connection.ok) return connection;
       return ok(createKubeClient({ cluster, connection: connection.value, purpose: "member", connections }));
     },
@@ -33,25 +34,47 @@ export function createClusterConnector(options: ClusterAccessOptions): ClusterCo
 }
 
 async function resolve(
+  cluster: string,
   reference: KubeconfigReference,
-  { fileAccess, readParameter }: ClusterAccessOptions,
+  { fileAccess, kubeconfigs }: ClusterAccess,
   signal: AbortSignal,
-): Promise<Result<Connection, UserError>> {
-  const path = "access.kubeconfig";
-  const options = reference.context === undefined ? {} : { context: reference.context };
-  if ("ssm" in reference) {
-    const text = await readParameter(reference.ssm, signal);
-    return text.ok ? within(path, await connectionFromKubeconfig(text.value, options)) : within(path, text);
+): Promise<Result<Connection, KubeError | UserError>> {
+  const { context } = reference;
+  // A kubeconfig file may name other files beside it, a kubeconfig of a store may not.
+  if ("file" in reference && fileAccess) return within("file", await connectionFromFile(reference.file, context));
+  const text = await kubeconfigs.readKubeconfig(reference, signal);
+  const kind = "file" in reference ? "file" : "ssm";
+  if (!text.ok) return failed(accessError(cluster, kind, text.error));
+  return within(kind, await connectionFromKubeconfig(text.value, context === undefined ? {} : { context }));
+}
+
+/** What may pass is the cluster's trouble, tried again like any other; the rest is for the user to mend. */
+function accessError(cluster: string, field: string, error: CredentialError): KubeError | UserError {
+  const { problem, remedy } = error;
+  switch (error.kind) {
+    case "notFound":
+    case "denied":
+    case "invalid":
+      return { path: `access.kubeconfig.${field}`, problem, remedy };
+    case "throttled":
+    case "timeout":
+    case "unavailable": {
+      const message = `connect to ${cluster}: ${problem}; ${remedy}`;
+      return {
+        kind: "network",
+        code: error.kind,
+        cluster,
+        operation: "connect",
+        object: cluster,
+        retry: "backoff",
+        message,
+      };
+    }
   }
-  if (fileAccess) return within(path, await connectionFromFile(reference.file, reference.context));
-  return failed({
-    path: `${path}.file`,
-    problem: "a deployed function has no files of yours",
-    remedy: "Put the kubeconfig into an SSM parameter (SecureString) and name it as access.kubeconfig.ssm",
-  });
 }
 
 /** Errors are told in the words of the membership document. */
-function within<T>(path: string, result: Result<T, UserError>): Result<T, UserError> {
-  return result.ok ? result : failed({ ...result.error, path: `${path}: ${result.error.path}` });
+function within<T>(field: string, result: Result<T, UserError>): Result<T, UserError> {
+  if (result.ok) return result;
+  return failed({ ...result.error, path: `access.kubeconfig.${field}: ${result.error.path}` });
 }

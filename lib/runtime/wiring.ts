@@ -3,7 +3,8 @@ import type { ClusterConnector } from "../antrea/ports.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Ids, systemIds } from "../base/ids.ts";
 import { type Random, systemRandom } from "../base/random.ts";
-import { ParameterReader } from "../credentials/parameter-reader.ts";
+import { KubeconfigReader } from "../credentials/kubeconfig.ts";
+import { ssmCredentials } from "../credentials/ssm.ts";
 import { Connections } from "../kube/pool.ts";
 import { openState, type State } from "../state/state.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -18,8 +19,9 @@ export interface Parts {
   readonly random: Random;
   readonly ids: Ids;
   readonly state: State;
-  readonly connections: Connections;
   readonly clusters: ClusterConnector;
+  /** To be called when an invocation begins. */
+  readonly awake: () => void;
 }
 
 /**
@@ -40,8 +42,14 @@ export function wireParts(): Parts {
     onUnreadable: ({ kind, message }) => log.warn("item left out of a list", { outcome: kind, why: message }),
   });
   const connections = new Connections({ clock, random, version: VERSION, proxy: config.proxy });
-  const parameters = new ParameterReader(new SSMClient({ maxAttempts: 3 }), clock);
-  const readParameter = async (name: string, signal: AbortSignal) => await parameters.read(name, signal);
-  const clusters = createClusterConnector({ connections, readParameter, fileAccess: config.fileAccess });
-  return { config, clock, random, ids, state, connections, clusters };
+  const parameters = ssmCredentials({ client: new SSMClient({ maxAttempts: 3 }), clock });
+  const { fileAccess } = config;
+  const kubeconfigs = new KubeconfigReader({ clock, parameters, fileAccess });
+  const clusters = createClusterConnector({ connections, kubeconfigs, fileAccess });
+  // A process may have been frozen since it was last used: nothing of that time is trusted.
+  const awake = (): void => {
+    connections.refresh();
+    kubeconfigs.forget();
+  };
+  return { config, clock, random, ids, state, clusters, awake };
 }
