@@ -1,16 +1,18 @@
 import { BeatLedger } from "../../infra/local/world/beats.ts";
 import { type SimulatedWorld, startSimulated } from "../../infra/local/world/simulated.ts";
 import type { ClusterSetSpec } from "../../lib/antrea/cluster-set.ts";
-import type { ClusterConnector, LeaderCluster } from "../../lib/antrea/ports.ts";
+import type { ClusterConnector, LeaderCluster, MemberCluster } from "../../lib/antrea/ports.ts";
 import { systemClock } from "../../lib/base/clock.ts";
 import { failed, ok } from "../../lib/base/result.ts";
 import { connectionFromKubeconfig } from "../../lib/kube/access/kubeconfig.ts";
 import type { KubeClient } from "../../lib/kube/client.ts";
+import type { Connection, Purpose } from "../../lib/kube/connection.ts";
 import { createKubeClient } from "../../lib/kube/http-kube-client.ts";
 import { Connections } from "../../lib/kube/pool.ts";
 import { parseServerUrl } from "../../lib/kube/server-url.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { settleIo, until } from "../support/until.ts";
 import { COMMON_AREA, NAMESPACE } from "./role-harness.ts";
 
 /** A simulated leader with its controllers and webhook, and members, over HTTPS; their clock stands still. */
@@ -24,6 +26,11 @@ export interface AntreaWorld extends SimulatedWorld {
   leaderAs(serviceAccount: string, namespace?: string): LeaderCluster;
   /** The leader for a client with a certificate of its administrator. */
   leaderAsAdmin(): Promise<KubeClient>;
+  /**
+   * Lets time pass no faster than the connector's calls are answered: limits of the servers run by the same clock.
+   * @param ms in whole seconds
+   */
+  pass(ms: number): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -47,13 +54,34 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
   const world = await startSimulated({ manifests, clock, random, ledger, progress: () => undefined });
   const connections = new Connections({ clock: systemClock, random, version: "test" });
   const kubeconfigs = new Map(world.members.map(({ cluster, kubeconfig }) => [cluster, kubeconfig]));
+  let underWay = 0;
+  const counted = async <T>(call: Promise<T>): Promise<T> => {
+    underWay += 1;
+    try {
+      return await call;
+    } finally {
+      underWay -= 1;
+    }
+  };
+  const clientOf = (cluster: string, connection: Connection, purpose: Purpose): MemberCluster & LeaderCluster => {
+    const client = createKubeClient({ cluster, connection, purpose, connections });
+    return {
+      cluster,
+      get: (ref, options) => counted(client.get(ref, options)),
+      list: (type, namespace, options) => counted(client.list(type, namespace, options)),
+      create: (type, namespace, object, options) => counted(client.create(type, namespace, object, options)),
+      mergePatch: (ref, patch, options) => counted(client.mergePatch(ref, patch, options)),
+      mergePatchStatus: (ref, patch, options) => counted(client.mergePatchStatus(ref, patch, options)),
+      close: () => counted(client.close()),
+    };
+  };
   const connector: ClusterConnector = {
     connectMember: async ({ cluster }) => {
       const connection = await connectionFromKubeconfig(kubeconfigs.get(cluster) ?? "", {});
       if (!connection.ok) return failed(connection.error);
-      return ok(createKubeClient({ cluster, connection: connection.value, purpose: "member", connections }));
+      return ok(clientOf(cluster, connection.value, "member"));
     },
-    connectLeader: (cluster, connection) => createKubeClient({ cluster, connection, purpose: "beat", connections }),
+    connectLeader: (cluster, connection) => clientOf(cluster, connection, "beat"),
   };
   const { leaderCluster } = world;
   return {
@@ -85,6 +113,15 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
       const connection = await connectionFromKubeconfig(leaderCluster.adminKubeconfig(), {});
       if (!connection.ok) throw new Error(connection.error.problem);
       return createKubeClient({ cluster: "leader", connection: connection.value, purpose: "beat", connections });
+    },
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        await clock.advance(1_000);
+        do {
+          await until(() => underWay === 0);
+          await settleIo();
+        } while (underWay > 0);
+      }
     },
     end: async () => {
       await connections.close();
