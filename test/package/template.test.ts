@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -45,6 +45,10 @@ describe("the packaged stage", () => {
 
     assert.deepEqual(zips.toSorted(), functions.map((name) => `${name}.zip`).toSorted());
     for (const name of functions) {
+      const zip = await readFile(join(folder, "package", `${name}.zip`), "latin1");
+      // A header of the central directory for each file, its name after 46 bytes.
+      const entries = zip.split("PK\u0001\u0002").slice(1);
+      assert.deepEqual([entries.length, entries[0]!.slice(42).startsWith(`dist/${name}.mjs`)], [1, true]);
       const [file] = Object.values(template.Resources)
         .filter(
           ({ Type, Properties }) =>
