@@ -70,7 +70,7 @@ function explain(m: MembershipView): string[] {
 }
 
 /** A duration since then, short: `12 s`, `3 min`, `5 h`, `2 d`. */
-export function ago(stamp: string, now: number): string {
+function ago(stamp: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(stamp)) / 1_000));
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;

@@ -35,7 +35,7 @@ export class ProxyFailure extends Error {
 }
 
 /** All sockets of a purpose are taken, and none became free in time. */
-export class SocketsExhausted extends Error {
+class SocketsExhausted extends Error {
   readonly code = "SOCKETS_EXHAUSTED";
 
   constructor() {

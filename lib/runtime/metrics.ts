@@ -31,7 +31,7 @@ export interface RoleMetrics {
 }
 
 /** At most one line of metrics in this time, in milliseconds. */
-export const FLUSH_INTERVAL_MS = 60_000;
+const FLUSH_INTERVAL_MS = 60_000;
 
 /** The embedded metric format takes 100 values of one metric in a line; at the 100th the line would be sent early. */
 const VALUES_PER_METRIC = 99;

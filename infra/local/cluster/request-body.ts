@@ -5,7 +5,7 @@ import { badRequest, requestEntityTooLarge, unsupportedMediaType } from "./statu
 import type { ApiStatus } from "./types.ts";
 
 /** Largest body that a Kubernetes API server reads, in bytes. */
-export const BODY_LIMIT = 3 * 1024 * 1024;
+const BODY_LIMIT = 3 * 1024 * 1024;
 
 /** A body and its type. */
 export interface RequestBody {

@@ -9,7 +9,7 @@ import { FakeClock } from "../../../../support/fake-clock.ts";
 import { seededRandom } from "../../../../support/seeded-random.ts";
 
 /** An administrator's token in every cluster under test. */
-export const ADMIN_TOKEN = "admin-token";
+const ADMIN_TOKEN = "admin-token";
 
 /** A cluster that stands still in time and is stopped with the test. */
 export async function startCluster(
