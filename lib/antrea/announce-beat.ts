@@ -8,7 +8,7 @@ import { ANNOUNCE_INTERVAL_MS, LEADER_CONNECTION_TIMEOUT_MS } from "./names.ts";
 import { touchTime } from "./touch-time.ts";
 
 /** Longest time for which a leader's `Retry-After` is obeyed, in milliseconds. */
-export const MAX_DEFERRAL_MS = 60_000;
+const MAX_DEFERRAL_MS = 60_000;
 
 /** One beat of one membership, and what follows from it for the membership's connectivity. */
 export async function beat(

@@ -147,7 +147,10 @@ class AnnounceRole implements RoleWork {
     const hold = this.#hold;
     const { link } = m;
     if (hold === undefined || link === undefined || !hold.mayRepeat()) return;
-    if (this.#deps.clock.monotonicMs() < m.deferredUntilMs) return;
+    if (this.#deps.clock.monotonicMs() < m.deferredUntilMs) {
+      this.#deps.telemetry.beat({ cluster: m.membership.cluster, outcome: "withheld", ms: 0 });
+      return;
+    }
     await this.#job(m, "beat", async () => await beat(m, link, hold, this.#deps, this.#timing));
   }
 

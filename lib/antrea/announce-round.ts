@@ -2,7 +2,7 @@ import type { Hold, RoundException } from "../relay/ports.ts";
 import type { AnnouncedMembership } from "./announced-membership.ts";
 
 /** Most exceptions that the baton carries by name. */
-export const MAX_EXCEPTIONS = 200;
+const MAX_EXCEPTIONS = 200;
 
 type Round = Parameters<Hold["reportRound"]>[0];
 

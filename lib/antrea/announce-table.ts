@@ -104,7 +104,8 @@ function eventOf(m: AnnouncedMembership, { ready }: Connectivity): NewHistoryEve
   const before = m.written.get("Ready");
   const sameState = before?.status === ready.status && (before.cause === undefined) === (ready.cause === undefined);
   if (sameState || (ready.status === "Unknown" && ready.cause === undefined)) return undefined;
-  const kind = { True: "Connected", False: "Disconnected", Unknown: "Waiting" }[ready.status];
+  const unknown = ready.cause === "ClusterSetMissing" ? "WaitingForClusterSet" : "NotYetConnected";
+  const kind = { True: "Connected", False: "Disconnected", Unknown: unknown }[ready.status];
   const leader = m.link?.spec.leaderClusterID ?? "the leader";
   const event = {
     at: ready.observedAt,

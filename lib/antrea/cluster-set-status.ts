@@ -17,7 +17,7 @@ export interface ObservedClusterSet {
 }
 
 /** A condition of a ClusterSet on the wire. Empty texts are left out, as the API server would. */
-export interface WireCondition {
+interface WireCondition {
   readonly type: string;
   readonly status: string;
   readonly lastTransitionTime: string;

@@ -7,7 +7,7 @@ import { type Fault, memberFault, userFault } from "./fault.ts";
 import type { ClusterConnector, MemberCluster } from "./ports.ts";
 
 /** Most members that are spoken to at a time; connections to members are closed after use. */
-export const MEMBER_VISITS = 64;
+const MEMBER_VISITS = 64;
 
 /**
  * Goes to a member, does one thing there and closes the connection: at most `MEMBER_VISITS` at a time, each within its

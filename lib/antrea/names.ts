@@ -3,9 +3,6 @@
 /** The leader takes the time of a member's last beat from this annotation of its announce (RFC 3339). */
 export const TOUCH_ANNOTATION = "touch-ts";
 
-/** What the leader's webhook compares with an announce's `clusterID`: an annotation of the caller's ServiceAccount. */
-export const CLUSTER_ID_ANNOTATION = "multicluster.antrea.io/cluster-id";
-
 /** One beat each interval, in milliseconds. */
 export const ANNOUNCE_INTERVAL_MS = 10_000;
 
@@ -35,10 +32,6 @@ export const MESSAGE_NOT_YET_CONNECTED = "Leader not yet connected";
 
 /** Message of the ClusterSet's overall condition while the leader is not connected. */
 export const MESSAGE_DISCONNECTED_FROM_LEADER = "Disconnected from leader";
-
-/** Keys of the Secret that holds a member's credential for its leader. */
-export const SECRET_CA_KEY = "ca.crt";
-export const SECRET_TOKEN_KEY = "token";
 
 /** The Namespace whose UID identifies a cluster. */
 export const IDENTITY_NAMESPACE = "kube-system";

@@ -1,7 +1,7 @@
 import type { Connectivity, ConnectivityCondition } from "./connectivity.ts";
 
 /** What stays unhealthy is shown anew at most this often, in milliseconds. */
-export const REPUBLISH_MS = 60_000;
+const REPUBLISH_MS = 60_000;
 
 /**
  * What others are shown: the table and the member's ClusterSet follow it. A change of status, reason or "is there

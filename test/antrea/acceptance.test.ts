@@ -189,7 +189,10 @@ describe("members of an Antrea ClusterSet, over HTTPS", { timeout: 60_000 }, () 
 
   it("keep the canary out of everything that is stored", () => {
     const tokens = ["east", "west"].map((cluster) =>
-      Buffer.from((secret(cluster)?.["data"] as Record<string, string>)["token"] ?? "", "base64").toString(),
+      Buffer.from(
+        (secret(cluster)?.["data"] as Record<string, string> | undefined)?.["token"] ?? "",
+        "base64",
+      ).toString(),
     );
     const stored = JSON.stringify([[...store.memberships], [...store.conditions], store.events, status("east")]);
 

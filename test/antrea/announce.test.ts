@@ -7,6 +7,7 @@ import { leaderFault } from "../../lib/antrea/fault.ts";
 import type { LeaderCluster } from "../../lib/antrea/ports.ts";
 import { announceRef } from "../../lib/antrea/resources.ts";
 import { systemClock } from "../../lib/base/clock.ts";
+import { parseServerUrl } from "../../lib/kube/server-url.ts";
 import { settleIo, until } from "../support/until.ts";
 import { type AntreaWorld, startAntreaWorld } from "./antrea-world.ts";
 import { COMMON_AREA } from "./role-harness.ts";
@@ -193,6 +194,25 @@ describe("a beat, against a leader over HTTPS", { timeout: 60_000 }, () => {
     assert.equal(fault.cause, "LeaderWebhookUnavailable");
     assert.match(fault.message, /failed calling webhook/);
     assert.equal(fault.found, true);
+  });
+
+  it("shows 4,096 bytes at most of a huge answer, and nothing of the token in it", async () => {
+    const token = world.leaderCluster.tokenFor(COMMON_AREA, "member-east");
+    const connection = { credential: { kind: "token", token }, ca: world.leaderCluster.caPem } as const;
+    const server = parseServerUrl(world.leaderCluster.url);
+    assert.ok(server.ok);
+    const client = world.connector.connectLeader("leader of east", { ...connection, server: server.value });
+    const body = `${"x".repeat(200)} ${token} ${"€".repeat(16_000)}`;
+    const action = { kind: "status", code: 500, body, headers: { "content-type": "text/html" } } as const;
+    const fault = world.leaderCluster.faults.add({ match: { verbs: ["patch"] }, action });
+
+    const { message } = await refused({}, client);
+    fault.remove();
+
+    assert.ok(Buffer.byteLength(message) <= 4_096);
+    assert.ok(!message.includes(token));
+    assert.match(message, /500/);
+    assert.ok(message.isWellFormed());
   });
 
   it("says that the common area is missing", async () => {

@@ -54,13 +54,13 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
   const world = await startSimulated({ manifests, clock, random, ledger, progress: () => undefined });
   const connections = new Connections({ clock: systemClock, random, version: "test" });
   const kubeconfigs = new Map(world.members.map(({ cluster, kubeconfig }) => [cluster, kubeconfig]));
-  let underWay = 0;
+  const underWay = new Set<Promise<unknown>>();
   const counted = async <T>(call: Promise<T>): Promise<T> => {
-    underWay += 1;
+    underWay.add(call);
     try {
       return await call;
     } finally {
-      underWay -= 1;
+      underWay.delete(call);
     }
   };
   const clientOf = (cluster: string, connection: Connection, purpose: Purpose): MemberCluster & LeaderCluster => {
@@ -118,9 +118,9 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
       for (let passed = 0; passed < ms; passed += 1_000) {
         await clock.advance(1_000);
         do {
-          await until(() => underWay === 0);
+          await until(() => underWay.size === 0);
           await settleIo();
-        } while (underWay > 0);
+        } while (underWay.size > 0);
       }
     },
     end: async () => {

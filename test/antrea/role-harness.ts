@@ -127,12 +127,10 @@ export class RoleHarness {
   }
 
   async prepare(): Promise<void> {
-    let settled = false;
-    const prepared = this.role.prepare(this.store.revision, never).finally(() => {
-      settled = true;
-    });
+    const settled = new AbortController();
+    const prepared = this.role.prepare(this.store.revision, never).finally(() => settled.abort());
     await this.clock.advance(0);
-    while (!settled) await this.clock.advance(1_000);
+    while (!settled.signal.aborted) await this.clock.advance(1_000);
     const result = await prepared;
     if (!result.ok) throw new Error(result.error.message);
   }
