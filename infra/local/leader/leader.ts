@@ -1,9 +1,10 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import { ApiClient, type ApiRecord } from "../api-client/api-client.ts";
 import { reflect } from "../api-client/reflector.ts";
+import { Departures } from "./departures.ts";
 import { type LeaderOptions, LeaderWebhook } from "./leader-webhook.ts";
 import { clusterSetStatus, judge, type MemberStatus, seen } from "./member-status.ts";
-import { announceFinalizer, paths } from "./resources.ts";
+import { announceFinalizer, clusterIdOf, paths } from "./resources.ts";
 import { isStale, SWEEP_INTERVAL_MS } from "./stale.ts";
 
 const JUDGE_INTERVAL_MS = 10_000;
@@ -29,15 +30,15 @@ export async function startLeader(options: LeaderOptions): Promise<Leader> {
   const ended = new AbortController();
   const members = new Map<string, MemberStatus>();
   const webhook = new LeaderWebhook(client, options);
-  await webhook.start();
-  await webhook.install();
+  await begin(webhook, client);
 
+  const departures = new Departures(client, namespace, clock, ended.signal);
   const work = Promise.all([
     reflect(
       client,
       paths.announces(namespace),
       {
-        changed: (announce) => takeAnnounce(client, namespace, members, announce, clock),
+        changed: (announce) => takeAnnounce({ client, namespace, clock, members, departures }, announce),
         deleted: (announce) => {
           members.delete(clusterIdOf(announce));
           return Promise.resolve();
@@ -51,9 +52,7 @@ export async function startLeader(options: LeaderOptions): Promise<Leader> {
       return Promise.resolve();
     }),
     every(STATUS_INTERVAL_MS, clock, ended.signal, () => writeStatus(client, namespace, [...members.values()], clock)),
-    sweep(client, namespace, clock).then(() =>
-      every(SWEEP_INTERVAL_MS, clock, ended.signal, () => sweep(client, namespace, clock)),
-    ),
+    sweepForEver(client, namespace, clock, ended.signal),
   ]);
 
   return {
@@ -65,50 +64,49 @@ export async function startLeader(options: LeaderOptions): Promise<Leader> {
       await webhook.stop();
       await client.close();
       await work;
+      await departures.ended();
     },
   };
 }
 
-/** Every event of an announce counts as a sign of life; a departing one loses its exports, then its finalizer. */
-async function takeAnnounce(
-  client: ApiClient,
-  namespace: string,
-  members: Map<string, MemberStatus>,
-  announce: ApiRecord,
-  clock: Clock,
-): Promise<void> {
+/** A leader that cannot begin leaves no server behind. */
+async function begin(webhook: LeaderWebhook, client: ApiClient): Promise<void> {
+  try {
+    await webhook.start();
+    await webhook.install();
+  } catch (error) {
+    await webhook.stop();
+    await client.close();
+    throw error;
+  }
+}
+
+interface Watching {
+  readonly client: ApiClient;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly members: Map<string, MemberStatus>;
+  readonly departures: Departures;
+}
+
+/** Every event of an announce counts as a sign of life, but for a departing one. */
+async function takeAnnounce(watching: Watching, announce: ApiRecord): Promise<void> {
+  const { client, namespace, clock, members, departures } = watching;
   const clusterId = clusterIdOf(announce);
-  const finalizer = announceFinalizer(clusterId);
-  const finalizers = announce.metadata.finalizers ?? [];
-  const put = (wanted: string[]): Promise<unknown> =>
-    client.request("PUT", `${paths.announces(namespace)}/${announce.metadata.name}`, {
-      ...announce,
-      metadata: { ...announce.metadata, finalizers: wanted },
-    });
   if (announce.metadata.deletionTimestamp !== undefined) {
     members.delete(clusterId);
-    if (finalizers.includes(finalizer) && (await deleteExports(client, namespace, clusterId))) {
-      await put(finalizers.filter((f) => f !== finalizer));
-    }
+    departures.begin(announce);
     return;
   }
   members.set(clusterId, seen(members.get(clusterId), clusterId, clock.now().getTime()));
-  // A conflict is mended by the event that caused it.
-  if (!finalizers.includes(finalizer)) await put([...finalizers, finalizer]);
-}
-
-/** True when no export of the cluster is left to delete. */
-async function deleteExports(client: ApiClient, namespace: string, clusterId: string): Promise<boolean> {
-  const list = await client.request("GET", paths.exports(namespace));
-  // 404: a leader without that resource has no exports.
-  if (list.code === 404) return true;
-  const own = (list.body.items ?? []).filter(
-    (e) => (e["spec"] as { clusterID?: string } | undefined)?.clusterID === clusterId,
-  );
-  const answers = await Promise.all(
-    own.map((e) => client.request("DELETE", `${paths.exports(namespace)}/${e.metadata.name}`)),
-  );
-  return list.code === 200 && answers.every((a) => a.code < 300 || a.code === 404);
+  const finalizer = announceFinalizer(clusterId);
+  const { finalizers = [] } = announce.metadata;
+  if (finalizers.includes(finalizer)) return;
+  // A conflict is mended by the event that caused it, anything else by the next beat.
+  await client.request("PUT", `${paths.announces(namespace)}/${announce.metadata.name}`, {
+    ...announce,
+    metadata: { ...announce.metadata, finalizers: [...finalizers, finalizer] },
+  });
 }
 
 async function writeStatus(
@@ -139,23 +137,27 @@ async function sweep(client: ApiClient, namespace: string, clock: Clock): Promis
   await Promise.all(stale.map((a) => client.request("DELETE", `${paths.announces(namespace)}/${a.metadata.name}`)));
 }
 
+/** At once, as a leader that was restarted does, and then at its interval. */
+async function sweepForEver(client: ApiClient, namespace: string, clock: Clock, signal: AbortSignal): Promise<void> {
+  await attempt(signal, () => sweep(client, namespace, clock));
+  await every(SWEEP_INTERVAL_MS, clock, signal, () => sweep(client, namespace, clock));
+}
+
 /** Runs `task` each interval until the signal; what fails is told and tried again at the next. */
 async function every(intervalMs: number, clock: Clock, signal: AbortSignal, task: () => Promise<void>): Promise<void> {
   for (;;) {
     await clock.sleep(intervalMs, signal);
     if (signal.aborted) return;
-    try {
-      await task();
-    } catch (error) {
-      if (!signal.aborted)
-        console.error(
-          JSON.stringify({ level: "warn", message: "the leader could not finish a round", error: String(error) }),
-        );
-    }
+    await attempt(signal, task);
   }
 }
 
-function clusterIdOf(announce: ApiRecord): string {
-  const id = announce["clusterID"];
-  return typeof id === "string" ? id : "";
+async function attempt(signal: AbortSignal, task: () => Promise<void>): Promise<void> {
+  try {
+    await task();
+  } catch (error) {
+    if (signal.aborted) return;
+    const message = "the leader could not finish a round";
+    console.error(JSON.stringify({ level: "warn", message, error: String(error) }));
+  }
 }

@@ -24,8 +24,14 @@ export function judge(member: MemberStatus, now: number): MemberStatus {
   if (connected === member.connected) return member;
   const message = connected
     ? "Member Connected"
-    : `No MemberClusterAnnounce update after ${new Date(member.lastUpdate).toUTCString()}`;
+    : `No MemberClusterAnnounce update after ${unixDate(member.lastUpdate)}`;
   return { ...member, connected, message, lastTransitionTime: now };
+}
+
+/** A time as `date` prints it, which is how the leader words it: `Thu Jan  1 00:00:00 UTC 2026`. */
+function unixDate(ms: number): string {
+  const [day, date = "", month, year, time] = new Date(ms).toUTCString().replace(",", "").split(" ");
+  return `${day} ${month} ${String(Number(date)).padStart(2, " ")} ${time} UTC ${year}`;
 }
 
 interface Condition {

@@ -1,3 +1,5 @@
+import type { ApiRecord } from "../api-client/api-client.ts";
+
 /** Where the leader's resources lie in the API, and the names that Antrea gives them. */
 
 export const CLUSTER_ID_ANNOTATION = "multicluster.antrea.io/cluster-id";
@@ -17,4 +19,10 @@ export const paths = {
 /** The finalizer by which the leader keeps a departing member's announce until its exports are gone. */
 export function announceFinalizer(clusterId: string): string {
   return `memberclusterannounce.finalizer.antrea.io/${clusterId}`;
+}
+
+/** The member that an announce is for, by its field; empty where it has none. */
+export function clusterIdOf(announce: ApiRecord): string {
+  const id = announce["clusterID"];
+  return typeof id === "string" ? id : "";
 }
