@@ -61,6 +61,7 @@ export class Ticker<T extends BeatTarget> {
   #ring: readonly Slot<T>[] = [];
   /** Every grid point up to here has been dealt with. */
   #handMs: number;
+  #handMonotonicMs = 0;
   #started = false;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
   #wake = new AbortController();
@@ -114,7 +115,7 @@ export class Ticker<T extends BeatTarget> {
   async run(signal: AbortSignal, previousRoundAt: number | undefined): Promise<void> {
     this.#signal = signal;
     this.#started = true;
-    this.#handMs = this.#time.nowMs();
+    this.#moveHand(this.#time.nowMs());
     this.#startOverdue(previousRoundAt ?? Number.NEGATIVE_INFINITY);
     let either = AbortSignal.any([signal, this.#wake.signal]);
     while (!signal.aborted && this.#bug === undefined) {
@@ -144,10 +145,10 @@ export class Ticker<T extends BeatTarget> {
   /** Starts what has become due since the hand stood still: each target once, at its latest grid point. */
   #turnTo(nowMs: number): void {
     const { intervalMs } = this.#options;
-    const fromMs = this.#handMs;
-    this.#handMs = nowMs;
-    // The wall clock was set back: nothing is due again that was due before, and the grid is followed from here.
-    if (nowMs <= fromMs) return;
+    const monotonicMs = this.#options.clock.monotonicMs();
+    // When the wall clock was set back the hand goes back with it: what is due now is beaten, as if it had never been ahead.
+    const fromMs = nowMs < this.#handMs ? nowMs - (monotonicMs - this.#handMonotonicMs) : this.#handMs;
+    this.#moveHand(nowMs);
     let index = this.#indexAfter(fromMs);
     for (let count = 0; count < this.#ring.length; count += 1) {
       const slot = this.#ring[index];
@@ -158,6 +159,11 @@ export class Ticker<T extends BeatTarget> {
       index = (index + 1) % this.#ring.length;
     }
     this.#report(nowMs);
+  }
+
+  #moveHand(toMs: number): void {
+    this.#handMs = toMs;
+    this.#handMonotonicMs = this.#options.clock.monotonicMs();
   }
 
   #untilNextMs(): number {
