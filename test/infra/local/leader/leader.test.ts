@@ -262,9 +262,11 @@ describe("the simulated leader, over HTTPS", { timeout: 60_000 }, () => {
   it("works on although the API server did not answer its first questions", async (t) => {
     const north = await LeaderUnderTest.prepare(t, "east");
     const match = { verbs: ["list"], resource: "memberclusterannounces" };
-    north.cluster.faults.add({ match, action: { kind: "reset" }, times: 2 });
+    const fault = north.cluster.faults.add({ match, action: { kind: "reset" } });
     const starting = north.start();
-    await until(() => north.cluster.requestLog.entries((e) => e.verb === "list" && e.status === 0).length === 2);
+    await until(() => fault.hits > 0);
+    await north.settle();
+    fault.remove();
     await north.pass(2_000, 1_000);
     await starting;
 
