@@ -20,7 +20,7 @@ export interface Measured {
 }
 
 /** This process now. */
-export function takeSample(): Sample {
+function takeSample(): Sample {
   const { userCPUTime, systemCPUTime } = process.resourceUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
   return {
