@@ -10,6 +10,9 @@ const { values } = parseArgs({
   },
 });
 
+// A stack for every aborted signal is most of the cost of a history.
+Error.stackTraceLimit = 0;
+
 const kinds: readonly ScenarioKind[] = ["planned", "skewed", "killed", "chaos"];
 const kind = kinds.find((known) => known === values.kind);
 const report = await simulate({

@@ -6,6 +6,7 @@ import {
   WITHOUT_SKEW_MARGIN,
   WITHOUT_WAITING_FOR_PREDECESSOR,
 } from "./mutations.ts";
+import { simulateInThreads } from "./parallel.ts";
 import { simulate } from "./run.ts";
 import type { Mutation, ScenarioKind } from "./scenario.ts";
 
@@ -14,7 +15,7 @@ Error.stackTraceLimit = 0;
 
 describe("simulated histories of the relay", () => {
   test("2,000 of them hold every rule", async () => {
-    const report = await simulate({ seed: 1, count: 2_000 });
+    const report = await simulateInThreads(1, 2_000);
 
     assert.equal(report.histories, 2_000);
     assert.ok(report.handovers > 4_000);
