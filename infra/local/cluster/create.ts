@@ -56,11 +56,7 @@ export function readBody(request: ResourceRequest, at: Located, options: WriteOp
     const head = `${kind} in version ${JSON.stringify(at.version.name)} cannot be handled as a ${kind}`;
     return { refused: badRequest(`${head}: strict decoding error: ${unknown.join(", ")}`) };
   }
-  const { deprecation } = at.version;
-  const warnings = [
-    ...(deprecation === undefined ? [] : [deprecation]),
-    ...(options.fieldValidation === "Warn" ? unknown : []),
-  ];
+  const warnings = options.fieldValidation === "Warn" ? [...unknown] : [];
   const mismatch = fitNamespace(decoded.object, request, at);
   return mismatch ?? { object: decoded.object, warnings };
 }

@@ -112,14 +112,19 @@ export function take(
   const held = at.type.strategy.beginDelete !== undefined || (old.metadata.finalizers ?? []).length > 0;
   if (!held) return { object: dryRun ? old : (core.store.remove(table, key) ?? old), gone: true };
   if (old.metadata.deletionTimestamp !== undefined) return { object: old, gone: false };
-  const { generation } = old.metadata;
-  const metadata = {
-    ...old.metadata,
-    deletionTimestamp: timestamp(core.clock),
-    deletionGracePeriodSeconds: 0,
-    ...(generation === undefined || generation === 0 ? {} : { generation: generation + 1 }),
-  };
-  const marked: ApiObject = { ...old, metadata };
-  const begun = at.type.strategy.beginDelete?.(marked) ?? marked;
+  const now = timestamp(core.clock);
+  const begun = at.type.strategy.beginDelete?.(withDeletion(old, now), now) ?? markDeleted(old, now);
   return { object: dryRun ? begun : core.store.put(table, begun), gone: false };
+}
+
+function withDeletion(old: ApiObject, now: string): ApiObject {
+  return { ...old, metadata: { ...old.metadata, deletionTimestamp: now } };
+}
+
+/** Deletion counts as a change of what is wanted. */
+function markDeleted(old: ApiObject, now: string): ApiObject {
+  const { generation } = old.metadata;
+  const counted = generation === undefined || generation === 0 ? {} : { generation: generation + 1 };
+  const marked = withDeletion(old, now);
+  return { ...marked, metadata: { ...marked.metadata, deletionGracePeriodSeconds: 0, ...counted } };
 }

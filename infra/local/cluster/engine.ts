@@ -22,6 +22,8 @@ export interface EngineOptions {
   readonly ids?: Ids;
   /** Range of the ClusterIPs of Services, IPv4; `10.96.0.0/12` unless given. */
   readonly serviceCIDR?: string;
+  /** Repack the subsets of Endpoints when they are stored, as servers of older versions do; false unless given. */
+  readonly repackEndpoints?: boolean;
   readonly history?: Partial<HistoryLimits>;
   readonly watch?: Partial<WatchBehaviour>;
   /** How long the controllers of Namespaces and definitions take for a round, in milliseconds. */
@@ -35,12 +37,12 @@ const WATCH: WatchBehaviour = { tooOld: "event", tooNew: "wait", bookmarkMs: 60_
 
 /** Makes an API server's machinery with the four Namespaces that every cluster has. */
 export function createEngine(options: EngineOptions): Engine {
-  const { clock, random } = options;
+  const { clock, random, serviceCIDR = "10.96.0.0/12", repackEndpoints = false } = options;
   const store = new Store(clock, { ...HISTORY, ...options.history });
   const registry = new Registry();
   const ids = options.ids ?? systemIds(clock, random);
   const core: Core = { clock, random, ids, store, registry, admission: options.admission };
-  for (const type of builtinTypes({ serviceCIDR: options.serviceCIDR ?? "10.96.0.0/12" })) registry.add(type);
+  for (const type of builtinTypes({ serviceCIDR, repackEndpoints })) registry.add(type);
   serveDefinitions(core);
   const virtual = options.virtual ?? [];
   const lifecycle = startLifecycle(core, options.lifecycleMs ?? 50);

@@ -1,4 +1,4 @@
-import type { Core, Located } from "./core.ts";
+import { type Core, type Located, withWarnings } from "./core.ts";
 import { create } from "./create.ts";
 import { remove, removeCollection } from "./delete.ts";
 import { get, list } from "./reads.ts";
@@ -17,7 +17,8 @@ export async function execute(core: Core, request: ResourceRequest): Promise<Api
   if (subresource !== undefined && !["get", "update", "patch"].includes(request.verb)) {
     return reply(methodNotAllowed(at.type, request.verb));
   }
-  return await perform(core, request, at);
+  const { deprecation } = at.version;
+  return withWarnings(await perform(core, request, at), deprecation === undefined ? [] : [deprecation]);
 }
 
 /** All Namespaces at once can be listed and watched, nothing else; what is in no Namespace has no path in one. */

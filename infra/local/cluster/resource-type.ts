@@ -72,7 +72,7 @@ export interface Strategy {
   /** Objects that stay when their last finalizer has gone, because something else still holds them. */
   readonly outlivesFinalizers?: (object: ApiObject) => boolean;
   /** Changes the object when its deletion begins; an object that this hands back stays until a controller removes it. */
-  readonly beginDelete?: (object: ApiObject) => ApiObject;
+  readonly beginDelete?: (object: ApiObject, now: string) => ApiObject;
   /** Refuses the deletion of some objects. */
   readonly refuseDelete?: (object: ApiObject) => ApiStatus | undefined;
 }

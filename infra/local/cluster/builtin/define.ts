@@ -13,6 +13,8 @@ export interface Definition {
   readonly namespaced: boolean;
   readonly subresources?: readonly string[];
   readonly schema: Schema;
+  /** Sent as a `Warning` with each answer. */
+  readonly deprecation?: string;
   readonly strategy?: Partial<Strategy>;
 }
 
@@ -36,7 +38,13 @@ export function define(definition: Definition): ResourceType {
     categories: definition.categories ?? [],
     namespaced: definition.namespaced,
     versions: [
-      { name: version, served: true, schema: definition.schema, subresources: new Set(definition.subresources ?? []) },
+      {
+        name: version,
+        served: true,
+        schema: definition.schema,
+        subresources: new Set(definition.subresources ?? []),
+        ...(definition.deprecation === undefined ? {} : { deprecation: definition.deprecation }),
+      },
     ],
     storageVersion: version,
     custom: false,

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { type FieldError, invalid, notSupported, required } from "../field-error.ts";
 import { arrayIn, type JsonObject, objectsIn, textIn } from "../json.ts";
 import { labelProblems } from "../names.ts";
+import type { ResourceType } from "../resource-type.ts";
 import type { ApiObject } from "../types.ts";
 import { define } from "./define.ts";
 import { int32, listOf, objectReference, struct, text, textPointer } from "./description.ts";
@@ -10,36 +11,44 @@ import { validatePortNumber } from "./service-validation.ts";
 
 const addresses = listOf(struct({ ip: text, hostname: text, nodeName: textPointer, targetRef: objectReference }));
 
-/** v1 Endpoints; the server repacks its subsets whenever it stores them. */
-export const endpoints = define({
-  kind: "Endpoints",
-  resource: "endpoints",
-  shortNames: ["ep"],
-  namespaced: true,
-  schema: struct({
-    subsets: listOf(
-      struct({
-        addresses,
-        notReadyAddresses: addresses,
-        ports: listOf(struct({ name: text, port: int32, protocol: text, appProtocol: textPointer })),
-      }),
-    ),
-  }),
-  strategy: {
-    createOnUpdate: true,
-    applyDefaults: (object) => {
-      for (const subset of objectsIn(object, "subsets")) {
-        for (const port of objectsIn(subset, "ports")) port["protocol"] ??= "TCP";
-      }
+/**
+ * v1 Endpoints.
+ * @param repacks older servers repack the subsets whenever they store them, current ones keep them as they come
+ */
+export function endpoints(repacks: boolean): ResourceType {
+  return define({
+    kind: "Endpoints",
+    resource: "endpoints",
+    shortNames: ["ep"],
+    namespaced: true,
+    deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    schema: struct({
+      subsets: listOf(
+        struct({
+          addresses,
+          notReadyAddresses: addresses,
+          ports: listOf(struct({ name: text, port: int32, protocol: text, appProtocol: textPointer })),
+        }),
+      ),
+    }),
+    strategy: {
+      createOnUpdate: true,
+      applyDefaults: (object) => {
+        for (const subset of objectsIn(object, "subsets")) {
+          for (const port of objectsIn(subset, "ports")) port["protocol"] ??= "TCP";
+        }
+      },
+      validate,
+      ...(repacks ? { canonicalize: repack } : {}),
     },
-    validate,
-    canonicalize: (object) => {
-      const packed = repackSubsets(objectsIn(object, "subsets"));
-      if (packed.length === 0) delete object["subsets"];
-      else object["subsets"] = packed;
-    },
-  },
-});
+  });
+}
+
+function repack(object: ApiObject): void {
+  const packed = repackSubsets(objectsIn(object, "subsets"));
+  if (packed.length === 0) delete object["subsets"];
+  else object["subsets"] = packed;
+}
 
 function validate(object: ApiObject): readonly FieldError[] {
   return objectsIn(object, "subsets").flatMap((subset, i) => {
@@ -49,8 +58,8 @@ function validate(object: ApiObject): readonly FieldError[] {
     const empty = ready.length + unready.length === 0;
     return [
       ...(empty ? [required(path, "must specify `addresses` or `notReadyAddresses`")] : []),
-      ...ready.flatMap((a, j) => validateEndpointIP(textIn(a, "ip"), `${path}.addresses[${j}].ip`)),
-      ...unready.flatMap((a, j) => validateEndpointIP(textIn(a, "ip"), `${path}.notReadyAddresses[${j}].ip`)),
+      ...ready.flatMap((a, j) => validateAddress(textIn(a, "ip"), `${path}.addresses[${j}].ip`)),
+      ...unready.flatMap((a, j) => validateAddress(textIn(a, "ip"), `${path}.notReadyAddresses[${j}].ip`)),
       ...objectsIn(subset, "ports").flatMap((port, j) =>
         validatePort(port, `${path}.ports[${j}]`, arrayIn(subset, "ports").length > 1),
       ),
@@ -67,6 +76,12 @@ function validatePort(port: JsonObject, path: string, needsName: boolean): reado
   const protocol = textIn(port, "protocol");
   const known = ["SCTP", "TCP", "UDP"];
   return known.includes(protocol) ? errors : [...errors, notSupported(`${path}.protocol`, protocol, known)];
+}
+
+function validateAddress(ip: string, path: string): readonly FieldError[] {
+  const words = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+  const malformed = isIP(ip) === 0 ? [invalid(path, ip, words)] : [];
+  return [...malformed, ...validateEndpointIP(ip, path)];
 }
 
 /** Addresses that no endpoint may have: none, loopback, link-local. */

@@ -14,15 +14,21 @@ import { serviceAccounts } from "./service-account.ts";
 import { webhookConfigurations } from "./webhook-configuration.ts";
 import { nodes, pods } from "./workloads.ts";
 
+/** Where clusters differ. */
+export interface BuiltinOptions {
+  readonly serviceCIDR: string;
+  readonly repackEndpoints: boolean;
+}
+
 /** The resources that are served without any definition. */
-export function builtinTypes(options: { readonly serviceCIDR: string }): readonly ResourceType[] {
+export function builtinTypes(options: BuiltinOptions): readonly ResourceType[] {
   return [
     namespaces,
     configMaps,
     secrets,
     serviceAccounts,
     services(options.serviceCIDR),
-    endpoints,
+    endpoints(options.repackEndpoints),
     endpointSlices,
     events,
     nodes,

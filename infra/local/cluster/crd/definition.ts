@@ -1,7 +1,7 @@
 import { define } from "../builtin/define.ts";
 import { anything, conditions, flag, listOf, struct, text, texts } from "../builtin/description.ts";
 import { timestamp } from "../core.ts";
-import { isJsonObject, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
+import { arrayIn, isJsonObject, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
 import type { ApiObject } from "../types.ts";
 import { validateDefinition, validateDefinitionUpdate } from "./validation.ts";
 
@@ -67,10 +67,22 @@ export const customResourceDefinitions = define({
     },
     validate: validateDefinition,
     validateUpdate: validateDefinitionUpdate,
-    beginDelete: (object) => {
+    beginDelete: (object, now) => {
+      const status = objectIn(object, "status");
+      const pending = {
+        type: "Terminating",
+        status: "True",
+        lastTransitionTime: now,
+        reason: "InstanceDeletionPending",
+        message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+      };
       const kept = object.metadata.finalizers ?? [];
       const finalizers = kept.includes(CLEANUP_FINALIZER) ? kept : [...kept, CLEANUP_FINALIZER];
-      return { ...object, metadata: { ...object.metadata, finalizers } };
+      return {
+        ...object,
+        metadata: { ...object.metadata, finalizers },
+        status: { ...status, conditions: [...arrayIn(status, "conditions"), pending] },
+      };
     },
   },
 });
