@@ -3,7 +3,7 @@ import { isJsonObject, objectIn } from "./json.ts";
 import { badRequest, invalidObject } from "./status.ts";
 import type { ApiStatus, ResourceRequest } from "./types.ts";
 
-const POLICIES = ["Background", "Foreground", "Orphan"];
+const POLICIES = ["Foreground", "Background", "Orphan"];
 
 /** What a delete asks for, from its body or its query string. */
 export interface DeleteOptions {
@@ -21,7 +21,7 @@ export function readDeleteOptions(request: ResourceRequest): DeleteOptions | { r
   const given = isJsonObject(body) ? body : {};
   const policy = text(given["propagationPolicy"]) ?? query.get("propagationPolicy") ?? undefined;
   if (policy !== undefined && !POLICIES.includes(policy)) {
-    const error = notSupported("propagationPolicy", policy, POLICIES);
+    const error = notSupported("propagationPolicy", policy, [...POLICIES, "nil"]);
     return { refused: invalidObject({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [error]) };
   }
   const dryRun = [...(Array.isArray(given["dryRun"]) ? given["dryRun"] : []), ...query.getAll("dryRun")].filter(

@@ -3,6 +3,8 @@ import { apiVersionOf, type ResourceType, type ResourceVersion } from "./resourc
 import type { VirtualResource } from "./types.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/** In another order, as real servers list them. */
+const CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 
 type Document = Record<string, unknown>;
@@ -71,7 +73,7 @@ function describe(type: ResourceType, version: ResourceVersion): readonly Docume
     name: type.resource,
     singularName: type.singular,
     ...common,
-    verbs: VERBS,
+    verbs: type.custom ? CUSTOM_VERBS : VERBS,
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
   };

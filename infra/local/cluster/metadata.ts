@@ -30,6 +30,12 @@ export function validateMetadata(
 
 /** Checks what an update may not change in metadata. */
 export function validateMetadataUpdate(meta: ApiMeta, old: ApiMeta): FieldError[] {
+  // Real servers look twice, once for all types and once for this one, and report each complaint twice.
+  const once = immutableComplaints(meta, old);
+  return [...once, ...once];
+}
+
+function immutableComplaints(meta: ApiMeta, old: ApiMeta): readonly FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
     const added = (meta.finalizers ?? []).filter((f) => !(old.finalizers ?? []).includes(f)).toSorted();
@@ -105,11 +111,16 @@ const KNOWN = new Set([
 /**
  * Reads metadata as Go's ObjectMeta does: unknown fields are dropped and reported, empty ones vanish, a wrong type is an
  * error of decoding.
+ * @param prefix stands before a field in such an error
  */
-export function decodeMetadata(value: unknown, unknown: (path: string) => void): ApiMeta | { readonly wrong: string } {
+export function decodeMetadata(
+  value: unknown,
+  prefix: string,
+  unknown: (path: string) => void,
+): ApiMeta | { readonly wrong: string } {
   if (value === undefined || value === null) return {};
   if (!isJsonObject(value)) return { wrong: cannotUnmarshal(value, "ObjectMeta.metadata", "v1.ObjectMeta") };
-  const wrong = wrongType(value);
+  const wrong = wrongType(value, prefix);
   if (wrong !== undefined) return { wrong };
   const meta: ApiMeta = {};
   for (const [key, item] of Object.entries(value)) {
@@ -125,24 +136,24 @@ function isEmpty(value: unknown): boolean {
   return isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-function wrongType(meta: JsonObject): string | undefined {
+function wrongType(meta: JsonObject, prefix: string): string | undefined {
   for (const field of TEXTS) {
     const value = meta[field];
     if (value !== undefined && value !== null && typeof value !== "string") {
-      return cannotUnmarshal(value, `ObjectMeta.metadata.${field}`, "string");
+      return cannotUnmarshal(value, `ObjectMeta.${prefix}${field}`, "string");
     }
   }
   for (const field of MAPS) {
     const value = meta[field];
     if (value === undefined || value === null) continue;
-    if (!isJsonObject(value)) return cannotUnmarshal(value, `ObjectMeta.metadata.${field}`, "map[string]string");
+    if (!isJsonObject(value)) return cannotUnmarshal(value, `ObjectMeta.${prefix}${field}`, "map[string]string");
     const odd = Object.values(value).find((v) => typeof v !== "string" && v !== null);
-    if (odd !== undefined) return cannotUnmarshal(odd, `ObjectMeta.metadata.${field}`, "string");
+    if (odd !== undefined) return cannotUnmarshal(odd, `ObjectMeta.${prefix}${field}`, "string");
   }
   for (const field of ["finalizers", "ownerReferences"]) {
     const value = meta[field];
     if (value === undefined || value === null || Array.isArray(value)) continue;
-    return cannotUnmarshal(value, `ObjectMeta.metadata.${field}`, "[]string");
+    return cannotUnmarshal(value, `ObjectMeta.${prefix}${field}`, "[]string");
   }
   return undefined;
 }

@@ -26,6 +26,7 @@ export function subdomainProblems(name: string, prefix = false): readonly string
 
 /** Complaints about a name that must be a DNS label, as those of Namespaces. */
 export function labelProblems(name: string, prefix = false): readonly string[] {
+  if (name.includes(".") && subdomainProblems(name, prefix).length === 0) return ["must not contain dots"];
   return problems(masked(name, prefix), { max: 63, form: LABEL, words: LABEL_WORDS, examples: ["my-name", "123-abc"] });
 }
 

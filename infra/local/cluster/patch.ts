@@ -8,6 +8,8 @@ import type { ApiObject, ApiStatus } from "./types.ts";
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
 const STRATEGIC = "application/strategic-merge-patch+json";
+/** Named among the accepted types as on real servers, though it is not accepted here. */
+const APPLY = "application/apply-patch+yaml";
 const MAX_OPERATIONS = 10_000;
 
 /** The patched object, which shares nothing with the old one, or a refusal. */
@@ -21,24 +23,22 @@ export function applyPatch(old: ApiObject, contentType: string | undefined, body
     case MERGE_PATCH:
       return applyMergePatch(old, body);
     case STRATEGIC:
-      if (!custom) return isJsonObject(body) ? { value: applyStrategicMergePatch(old, body) } : notAnObject();
+      if (!custom) return isJsonObject(body) ? { value: applyStrategicMergePatch(old, body) } : notAnObject(body);
       break;
     default:
   }
-  return { refused: unsupportedMediaType([JSON_PATCH, MERGE_PATCH, ...(custom ? [] : [STRATEGIC])]) };
+  return { refused: unsupportedMediaType([JSON_PATCH, MERGE_PATCH, ...(custom ? [] : [STRATEGIC]), APPLY]) };
 }
 
 function applyMergePatch(old: ApiObject, body: unknown): Patched {
-  if (!isJsonObject(body)) return notAnObject();
+  if (!isJsonObject(body)) return notAnObject(body);
   return { value: mergePatch.apply(cloneJson(old), cloneJson(body)) };
 }
 
-function notAnObject(): Patched {
-  return {
-    refused: badRequest(
-      "error decoding patch: json: cannot unmarshal the patch into Go value of type map[string]interface {}",
-    ),
-  };
+function notAnObject(body: unknown): Patched {
+  const found = isJsonArray(body) ? "array" : typeof body === "boolean" ? "bool" : typeof body;
+  const words = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
+  return { refused: badRequest(`error decoding patch: ${words}`) };
 }
 
 type Operation = fastJsonPatch.Operation;

@@ -1,6 +1,6 @@
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { type Core, isRefused, type Located, type Refused } from "./core.ts";
-import { type FieldError, fieldForbidden, invalid, notSupported } from "./field-error.ts";
+import { describeFieldError, type FieldError, fieldForbidden, invalid, notSupported } from "./field-error.ts";
 import { present, presentItem } from "./presentation.ts";
 import { apiVersionOf, tableOf } from "./resource-type.ts";
 import { readSelection, type Selection } from "./selection.ts";
@@ -35,7 +35,11 @@ export function list(core: Core, request: ResourceRequest, at: Located): ApiRepl
   if (isRefused(selection)) return reply(selection.refused);
   const page = readPage(core, request, at, selection);
   if (isRefused(page)) return reply(page.refused);
-  const metadata: Record<string, unknown> = { resourceVersion: String(page.resourceVersion) };
+  const metadata: Record<string, unknown> = {
+    // Lists of custom resources always carry the field.
+    ...(at.type.custom ? { continue: "" } : {}),
+    resourceVersion: String(page.resourceVersion),
+  };
   if (page.nextAfter !== undefined) {
     metadata["continue"] = encodeContinue({ resourceVersion: page.resourceVersion, after: page.nextAfter });
     if (page.total !== undefined) metadata["remainingItemCount"] = page.total - page.objects.length;
@@ -52,7 +56,7 @@ export function list(core: Core, request: ResourceRequest, at: Located): ApiRepl
 }
 
 function readPage(core: Core, request: ResourceRequest, at: Located, selection: Selection): Page | Refused {
-  const start = readStart(core, request);
+  const start = checkLimit(request.query) ?? readStart(core, request);
   if (isRefused(start)) return start;
   const { query, namespace } = request;
   const all = core.store.listAt(tableOf(at.type), start.resourceVersion, namespace);
@@ -74,6 +78,13 @@ function firstAfter(objects: readonly ApiObject[], after: string): number {
   return found < 0 ? objects.length : found;
 }
 
+/** A limit that is no number is refused before anything else. */
+function checkLimit(query: URLSearchParams): Refused | undefined {
+  const limit = query.get("limit") ?? "";
+  if (/^-?\d*$/.test(limit)) return undefined;
+  return { refused: badRequest(`strconv.ParseInt: parsing ${JSON.stringify(limit)}: invalid syntax`) };
+}
+
 function readLimit(query: URLSearchParams): number | undefined {
   const limit = Number(query.get("limit") ?? "");
   return Number.isInteger(limit) && limit > 0 ? limit : undefined;
@@ -91,7 +102,10 @@ function readStart(core: Core, request: ResourceRequest): Start | Refused {
   const continued = query.get("continue") ?? "";
   const match = query.get("resourceVersionMatch") ?? "";
   const given = query.get("resourceVersion") ?? "";
-  const errors = matchProblems(match, given, continued);
+  const errors = [...matchProblems(match, given, continued)];
+  if ((query.get("sendInitialEvents") ?? "") !== "") {
+    errors.push(fieldForbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
   if (errors.length > 0) {
     return { refused: invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors) };
   }
@@ -130,7 +144,10 @@ const TOO_OLD =
 
 function readContinued(core: Core, token: string, given: string): Start | Refused {
   const decoded = decodeContinue(token);
-  if (decoded === undefined) return { refused: badRequest("continue key is not valid: unable to decode the token") };
+  if (decoded === undefined)
+    return {
+      refused: badRequest("invalid continue token: continue key is not valid: illegal base64 data at input byte 0"),
+    };
   if (given !== "" && given !== "0") {
     return { refused: badRequest("specifying resource version is not allowed when using continue") };
   }
@@ -148,5 +165,5 @@ export function readResourceVersion(text: string | null): number | undefined | R
   if (text === null || text === "") return undefined;
   if (/^\d+$/.test(text)) return Number(text);
   const error = invalid("resourceVersion", text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return { refused: badRequest(`Invalid value: ${error.body.replace(/^Invalid value: /, "")}`) };
+  return { refused: badRequest(`invalid resource version: ${describeFieldError(error)}`) };
 }

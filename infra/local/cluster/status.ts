@@ -40,7 +40,7 @@ export function failure(code: number, reason: string, message: string, details?:
     metadata: {},
     status: "Failure",
     message,
-    reason,
+    ...(reason === "" ? {} : { reason }),
     ...(details === undefined ? {} : { details: kept }),
     code,
   };

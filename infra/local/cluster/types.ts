@@ -34,7 +34,8 @@ export interface ApiStatus {
   readonly metadata: Record<string, unknown>;
   readonly status: "Failure" | "Success";
   readonly message: string;
-  readonly reason: string;
+  /** Left out where the server has no word for it. */
+  readonly reason?: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly code: number;
 }

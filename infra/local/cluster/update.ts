@@ -8,7 +8,7 @@ import { sameContent } from "./metadata.ts";
 import { applyPatch } from "./patch.ts";
 import { present, toStorage } from "./presentation.ts";
 import { tableOf } from "./resource-type.ts";
-import { badRequest, conflict, invalidObject, MODIFIED, notFound, reply } from "./status.ts";
+import { badRequest, conflict, failure, invalidObject, MODIFIED, notFound, reply } from "./status.ts";
 import { keyOf } from "./storage/store.ts";
 import type { ApiObject, ApiReply, ResourceRequest } from "./types.ts";
 import { prepareUpdate } from "./update-preparation.ts";
@@ -60,7 +60,9 @@ function readPatched(value: unknown, request: ResourceRequest, at: Located, opti
     refused: invalidObject({ group: "", kind: "" }, "", [invalid("patch", JSON.stringify(value), text)]),
   });
   const decoded = decode(value, at.type, at.version);
-  if ("status" in decoded) return patchProblem(decoded.wrong);
+  if ("status" in decoded) {
+    return decoded.patchStatus === undefined ? patchProblem(decoded.wrong) : { refused: decoded.patchStatus };
+  }
   const unknown = decoded.unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
   if (options.fieldValidation === "Strict" && unknown.length > 0) {
     return patchProblem(`strict decoding error: ${unknown.join(", ")}`);
@@ -77,7 +79,7 @@ function checkName(object: ApiObject, request: ResourceRequest): string | undefi
   if (name !== wanted) return `the name of the object (${name}) does not match the name on the URL (${wanted})`;
   const namespace = object.metadata.namespace ?? "";
   if (request.namespace === undefined || namespace === "" || namespace === request.namespace) return undefined;
-  return `the namespace of the object (${namespace}) does not match the namespace on the request (${request.namespace})`;
+  return "the namespace of the provided object does not match the namespace sent on the request";
 }
 
 /**
@@ -113,8 +115,9 @@ async function createInstead({ core, request, at }: Change): Promise<ApiReply> {
   if (!makes) return reply(notFound(at.type, request.name ?? ""));
   const { uid } = metadataOf(request.body);
   if (typeof uid === "string" && uid !== "") {
-    const words = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
-    return reply(conflict(at.type, request.name ?? "", words));
+    return reply(
+      conflict(at.type, request.name ?? "", wrongUid(at, keyOf(request.namespace, request.name ?? ""), uid, "")),
+    );
   }
   return await create(core, { ...request, body: withoutResourceVersion(request.body) }, at);
 }
@@ -154,9 +157,7 @@ function checkPreconditions(object: ApiObject, old: ApiObject, at: Located, whol
   const name = old.metadata.name ?? "";
   const { uid, resourceVersion } = object.metadata;
   if (whole && uid !== undefined && uid !== old.metadata.uid) {
-    const key = `/registry/${type.group === "" ? "" : `${type.group}/`}${type.resource}/${keyOf(old.metadata.namespace, name)}`;
-    const words = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid ?? ""}`;
-    const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${words}`;
+    const why = wrongUid(at, keyOf(old.metadata.namespace, name), uid, old.metadata.uid ?? "");
     return { refused: conflict(type, name, why) };
   }
   if (resourceVersion === undefined || resourceVersion === "0") {
@@ -165,7 +166,19 @@ function checkPreconditions(object: ApiObject, old: ApiObject, at: Located, whol
     const error = { type: "FieldValueInvalid", field: "metadata.resourceVersion", body } as const;
     return { refused: invalidObject({ group: type.group, kind: type.resource }, name, [error]) };
   }
+  if (!/^\d+$/.test(resourceVersion)) {
+    return {
+      refused: failure(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`),
+    };
+  }
   return resourceVersion === old.metadata.resourceVersion ? undefined : { refused: conflict(type, name, MODIFIED) };
+}
+
+/** The storage's words about a uid that is not the stored one. */
+function wrongUid({ type }: Located, key: string, wanted: string, found: string): string {
+  const path = `/registry/${type.custom ? `${type.group}/` : ""}${type.resource}/${key}`;
+  const words = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+  return `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: ${words}`;
 }
 
 /** Stores the new object, or removes it when its last finalizer has gone. What changes nothing is not stored. */

@@ -6,7 +6,7 @@ import { readResourceVersion } from "./reads.ts";
 import { apiVersionOf, tableOf } from "./resource-type.ts";
 import { readSelection } from "./selection.ts";
 import type { Selects } from "./selectors.ts";
-import { expired, invalidObject, reply, tooLargeResourceVersion } from "./status.ts";
+import { expired, failure, invalidObject, reply, tooLargeResourceVersion } from "./status.ts";
 import type { StoredEvent } from "./storage/store.ts";
 import { WatchQueue } from "./storage/watch-queue.ts";
 import type { ApiStatus, ResourceRequest, WatchEvent, WatchReply } from "./types.ts";
@@ -31,7 +31,10 @@ export function watch(core: Core, request: ResourceRequest, at: Located, behavio
   const selection = readSelection(request, at);
   if (isRefused(selection)) return refuse(selection.refused);
   const from = readResourceVersion(request.query.get("resourceVersion"));
-  if (typeof from === "object") return refuse(from.refused);
+  if (typeof from === "object") {
+    const message = from.refused.message.replace(/^invalid resource version: /, "");
+    return refuse(failure(500, "", message));
+  }
   const current = core.store.resourceVersion;
   const mustBeThere = request.query.get("sendInitialEvents") === "true" || behaviour.tooNew === "refuse";
   if (from !== undefined && from > current && mustBeThere) return refuse(tooLargeResourceVersion(from, current));

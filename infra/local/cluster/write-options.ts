@@ -12,13 +12,17 @@ export interface WriteOptions {
 export function readWriteOptions(query: URLSearchParams, kind: string): WriteOptions | { readonly refused: ApiStatus } {
   const errors: FieldError[] = [];
   const dryRun = query.getAll("dryRun").filter((v) => v !== "");
-  for (const value of dryRun) if (value !== "All") errors.push(notSupported("dryRun", value, ["All"]));
+  if (dryRun.some((value) => value !== "All")) {
+    const list = dryRun.map((value) => JSON.stringify(value)).join(", ");
+    const body = `Unsupported value: []string{${list}}: supported values: "All"`;
+    errors.push({ type: "FieldValueNotSupported", field: "dryRun", body });
+  }
   const manager = query.get("fieldManager") ?? "";
   if (Buffer.byteLength(manager) > 128) errors.push(tooLong("fieldManager", 128));
   const asked = query.get("fieldValidation") ?? "";
   const fieldValidation = asked === "Ignore" || asked === "Strict" ? asked : "Warn";
   if (asked !== "" && asked !== fieldValidation) {
-    errors.push(notSupported("fieldValidation", asked, ["Ignore", "Strict", "Warn"]));
+    errors.push(notSupported("fieldValidation", asked, ["", "Ignore", "Strict", "Warn"]));
   }
   if (errors.length > 0) return { refused: invalidObject({ group: "meta.k8s.io", kind }, "", errors) };
   return { dryRun: dryRun.length > 0, fieldValidation };

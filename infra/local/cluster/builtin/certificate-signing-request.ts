@@ -61,7 +61,12 @@ export const certificateSigningRequests = define({
     prepareCreate: (object, { user }) => {
       const { username, uid, groups, extra } = user;
       const asked = objectIn(object, "spec");
-      const who = { username, groups, ...(uid === undefined ? {} : { uid }), ...(extra === undefined ? {} : { extra }) };
+      const who = {
+        username,
+        groups,
+        ...(uid === undefined ? {} : { uid }),
+        ...(extra === undefined ? {} : { extra }),
+      };
       object["spec"] = { ...asked, ...who };
       object["status"] = {};
       return undefined;
@@ -110,19 +115,29 @@ function validate(object: ApiObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   const request = Buffer.from(textIn(spec, "request"), "base64").toString("utf8");
   if (!PEM.test(request)) {
-    errors.push(invalid("spec.request", "<omitted>", "PEM block type must be CERTIFICATE REQUEST"));
-  }
-  const signer = textIn(spec, "signerName");
-  if (signer === "") errors.push(required("spec.signerName"));
-  else if (!/^[^/]+\.[^/]+\/.+$/.test(signer)) {
-    errors.push(invalid("spec.signerName", signer, "must be a fully qualified domain and path of the form 'example.com/signer-name'"));
+    const bytes = [...Buffer.from(request)].map((byte) => `0x${byte.toString(16)}`);
+    const body = `Invalid value: []byte{${bytes.join(", ")}}: PEM block type must be CERTIFICATE REQUEST`;
+    errors.push({ type: "FieldValueInvalid", field: "spec.request", body });
   }
   arrayIn(spec, "usages").forEach((usage, i) => {
     if (!USAGES.includes(String(usage))) errors.push(notSupported(`spec.usages[${i}]`, usage, USAGES));
   });
+  const signer = textIn(spec, "signerName");
+  if (signer === "") errors.push(required("spec.signerName"));
+  else if (!/^[^/]+\.[^/]+\/.+$/.test(signer)) {
+    errors.push(
+      invalid(
+        "spec.signerName",
+        signer,
+        "must be a fully qualified domain and path of the form 'example.com/signer-name'",
+      ),
+    );
+  }
   const seconds = spec["expirationSeconds"];
   if (typeof seconds === "number" && seconds < 600) {
-    errors.push(invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 600 seconds (10 minutes)"));
+    errors.push(
+      invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 600 seconds (10 minutes)"),
+    );
   }
   const types = objectsIn(objectIn(object, "status"), "conditions").map((c) => textIn(c, "type"));
   if (types.includes("Approved") && types.includes("Denied")) {
@@ -138,5 +153,11 @@ function validateUpdate(object: ApiObject, old: ApiObject): readonly FieldError[
       .map((c) => c["type"]);
   const before = decided(old);
   if (!Array.isArray(before) || before.length === 0 || equalJson(decided(object), before)) return [];
-  return [invalid("status.conditions", "conditions", `updates may not remove a condition of type ${JSON.stringify(before[0])}`)];
+  return [
+    invalid(
+      "status.conditions",
+      "conditions",
+      `updates may not remove a condition of type ${JSON.stringify(before[0])}`,
+    ),
+  ];
 }

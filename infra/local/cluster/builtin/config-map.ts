@@ -1,5 +1,5 @@
 import { type FieldError, fieldForbidden, invalid } from "../field-error.ts";
-import { equalJson, textsIn } from "../json.ts";
+import { equalJson, objectIn, textsIn } from "../json.ts";
 import type { ApiObject } from "../types.ts";
 import { define } from "./define.ts";
 import { bytes, flag, mapOf, struct, textMap } from "./description.ts";
@@ -12,10 +12,16 @@ export const configMaps = define({
   namespaced: true,
   schema: struct({ data: textMap, binaryData: mapOf(bytes), immutable: flag }),
   strategy: {
-    validate: (object) => validateDataKeys(object, ["data", "binaryData"]),
+    validate: (object) => [...validateDataKeys(object, ["data", "binaryData"]), ...validateDoubles(object)],
     validateUpdate: (object, old) => validateImmutable(object, old, ["data", "binaryData"]),
   },
 });
+
+function validateDoubles(object: ApiObject): readonly FieldError[] {
+  const binary = objectIn(object, "binaryData");
+  const doubles = Object.keys(objectIn(object, "data")).filter((key) => Object.hasOwn(binary, key));
+  return doubles.map((key) => invalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
+}
 
 const KEY = /^[-._a-zA-Z0-9]+$/;
 const KEY_WORDS =

@@ -1,5 +1,6 @@
 import { type FieldError, invalid, required } from "../field-error.ts";
 import { objectIn, textIn } from "../json.ts";
+import { qualifiedNameProblems } from "../names.ts";
 import type { ApiObject } from "../types.ts";
 import { define } from "./define.ts";
 import { int32, microTime, objectReference, struct, text, time } from "./description.ts";
@@ -62,8 +63,10 @@ function validate(object: ApiObject): readonly FieldError[] {
   if (!fits) return [invalid("involvedObject.namespace", involved, "does not match event.namespace")];
   // Events of the new kind carry eventTime, and then all that belongs to it.
   if (typeof object["eventTime"] !== "string") return [];
-  const missing = ["reportingComponent", "reportingInstance", "action", "reason"].filter(
-    (f) => textIn(object, f) === "",
-  );
-  return missing.map((field) => required(field === "reportingComponent" ? "reportingController" : field));
+  const component = textIn(object, "reportingComponent");
+  return [
+    ...(component === "" ? [required("reportingComponent")] : []),
+    ...qualifiedNameProblems(component).map((p) => invalid("reportingComponent", component, p)),
+    ...["reportingInstance", "action", "reason"].filter((f) => textIn(object, f) === "").map((f) => required(f)),
+  ];
 }

@@ -1,4 +1,4 @@
-import { type FieldError, invalid, notSupported, required } from "../field-error.ts";
+import { type FieldError, notSupported, required } from "../field-error.ts";
 import { arrayIn, equalJson, isJsonObject, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
 import { pathSegmentProblems } from "../names.ts";
 import type { ResourceType, Strategy } from "../resource-type.ts";
@@ -40,7 +40,7 @@ export const rbacTypes: readonly ResourceType[] = [
     resource: "rolebindings",
     namespaced: true,
     schema: bindingSchema,
-    strategy: bindingStrategy(["ClusterRole", "Role"]),
+    strategy: bindingStrategy(["Role", "ClusterRole"], true),
   }),
   define({
     group: GROUP,
@@ -48,7 +48,7 @@ export const rbacTypes: readonly ResourceType[] = [
     resource: "clusterrolebindings",
     namespaced: false,
     schema: bindingSchema,
-    strategy: bindingStrategy(["ClusterRole"]),
+    strategy: bindingStrategy(["ClusterRole"], false),
   }),
 ];
 
@@ -72,7 +72,9 @@ function validateRule(rule: JsonObject, path: string, namespaced: boolean): read
   if (arrayIn(rule, "nonResourceURLs").length > 0) {
     if (namespaced) {
       const words = "namespaced rules cannot apply to non-resource URLs";
-      errors.push(invalid(`${path}.nonResourceURLs`, rule["nonResourceURLs"], words));
+      const list = arrayIn(rule, "nonResourceURLs").map((url) => JSON.stringify(url));
+      const body = `Invalid value: []string{${list.join(", ")}}: ${words}`;
+      errors.push({ type: "FieldValueInvalid", field: `${path}.nonResourceURLs`, body });
     }
     return errors;
   }
@@ -85,17 +87,21 @@ function validateRule(rule: JsonObject, path: string, namespaced: boolean): read
   return errors;
 }
 
-function bindingStrategy(kinds: readonly string[]): Partial<Strategy> {
+function bindingStrategy(kinds: readonly string[], namespaced: boolean): Partial<Strategy> {
   return {
     createOnUpdate: true,
     nameProblems: pathSegmentProblems,
     applyDefaults: applyBindingDefaults,
-    validate: (object) => validateBinding(object, kinds),
+    validate: (object) => validateBinding(object, kinds, namespaced),
     validateUpdate: (object, old) =>
-      equalJson(object["roleRef"], old["roleRef"])
-        ? []
-        : [invalid("roleRef", object["roleRef"], "cannot change roleRef")],
+      equalJson(object["roleRef"], old["roleRef"]) ? [] : [changedReference(objectIn(object, "roleRef"))],
   };
+}
+
+function changedReference(reference: JsonObject): FieldError {
+  const [group, kind, name] = ["apiGroup", "kind", "name"].map((field) => JSON.stringify(textIn(reference, field)));
+  const body = `Invalid value: rbac.RoleRef{APIGroup:${group}, Kind:${kind}, Name:${name}}: cannot change roleRef`;
+  return { type: "FieldValueInvalid", field: "roleRef", body };
 }
 
 function applyBindingDefaults(object: ApiObject): void {
@@ -106,7 +112,7 @@ function applyBindingDefaults(object: ApiObject): void {
   }
 }
 
-function validateBinding(object: ApiObject, kinds: readonly string[]): readonly FieldError[] {
+function validateBinding(object: ApiObject, kinds: readonly string[], namespaced: boolean): readonly FieldError[] {
   const errors: FieldError[] = [];
   const reference = objectIn(object, "roleRef");
   if (textIn(reference, "apiGroup") !== GROUP) {
@@ -115,17 +121,20 @@ function validateBinding(object: ApiObject, kinds: readonly string[]): readonly 
   if (!kinds.includes(textIn(reference, "kind")))
     errors.push(notSupported("roleRef.kind", textIn(reference, "kind"), kinds));
   if (textIn(reference, "name") === "") errors.push(required("roleRef.name"));
-  objectsIn(object, "subjects").forEach((subject, i) => errors.push(...validateSubject(subject, `subjects[${i}]`)));
+  objectsIn(object, "subjects").forEach((subject, i) =>
+    errors.push(...validateSubject(subject, `subjects[${i}]`, namespaced)),
+  );
   return errors;
 }
 
-function validateSubject(subject: JsonObject, path: string): readonly FieldError[] {
+function validateSubject(subject: JsonObject, path: string, namespaced: boolean): readonly FieldError[] {
   const errors: FieldError[] = [];
   const kind = textIn(subject, "kind");
   if (textIn(subject, "name") === "") errors.push(required(`${path}.name`));
   if (!["ServiceAccount", "User", "Group"].includes(kind)) {
     errors.push(notSupported(`${path}.kind`, kind, ["ServiceAccount", "User", "Group"]));
   }
-  if (kind === "ServiceAccount" && textIn(subject, "namespace") === "") errors.push(required(`${path}.namespace`));
+  if (kind === "ServiceAccount" && !namespaced && textIn(subject, "namespace") === "")
+    errors.push(required(`${path}.namespace`));
   return errors;
 }

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { arrayIn, isJsonObject, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
+import { arrayIn, equalJson, isJsonObject, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
 import { dns1035Problems } from "../names.ts";
 import type { ResourceType, StrategyContext } from "../resource-type.ts";
 import { internalError, invalidObject } from "../status.ts";
@@ -80,8 +80,9 @@ export function services(serviceCIDR: string): ResourceType {
         return allocate(object, context, allocator);
       },
       prepareUpdate: (object, old, context) => {
-        keepAllocated(object, old);
-        return allocate(object, context, allocator);
+        const had = keepAllocated(object, old);
+        // A changed address is for validation to refuse.
+        return had ? undefined : allocate(object, context, allocator);
       },
       validate: validateService,
       validateUpdate: validateServiceUpdate,
@@ -114,13 +115,17 @@ function applyServiceDefaults(object: ApiObject): void {
   }
 }
 
-/** An update that leaves the address out keeps it. */
-function keepAllocated(object: ApiObject, old: ApiObject): void {
+/** An update that leaves the address out keeps it. Says whether there was one. */
+function keepAllocated(object: ApiObject, old: ApiObject): boolean {
   const spec = object["spec"];
-  if (!isJsonObject(spec) || spec["type"] === "ExternalName") return;
   const before = objectIn(old, "spec");
-  if (textIn(before, "clusterIP") === "") return;
+  const had = textIn(before, "clusterIP") !== "";
+  if (!isJsonObject(spec) || spec["type"] === "ExternalName" || !had) return false;
   for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) spec[field] ??= before[field];
+  // Who sets clusterIP alone means the first of clusterIPs, too.
+  const untouched = equalJson(spec["clusterIPs"], before["clusterIPs"]);
+  if (untouched && spec["clusterIP"] !== before["clusterIP"]) spec["clusterIPs"] = [spec["clusterIP"]];
+  return true;
 }
 
 interface Allocator {
@@ -140,8 +145,11 @@ function allocate(object: ApiObject, context: StrategyContext, allocator: Alloca
     if (problem !== undefined) return problem;
   }
   spec["clusterIPs"] ??= [spec["clusterIP"]];
-  spec["ipFamilies"] ??= [isIP(textIn(spec, "clusterIP")) === 6 ? "IPv6" : "IPv4"];
-  spec["ipFamilyPolicy"] ??= "SingleStack";
+  // Without address and selector a Service may have endpoints of both families.
+  const both = wanted === "None" && Object.keys(objectIn(spec, "selector")).length === 0;
+  const family = isIP(textIn(spec, "clusterIP")) === 6 ? "IPv6" : "IPv4";
+  spec["ipFamilies"] ??= both ? ["IPv4", "IPv6"] : [family];
+  spec["ipFamilyPolicy"] ??= both ? "RequireDualStack" : "SingleStack";
   return undefined;
 }
 
@@ -167,7 +175,7 @@ function takeAddress(
   if (isIP(wanted) === 0) return undefined;
   const { range } = allocator;
   const why = !isInRange(range, wanted)
-    ? `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.text}`
+    ? "the provided network does not match the current range"
     : taken.has(wanted)
       ? "provided IP is already allocated"
       : undefined;

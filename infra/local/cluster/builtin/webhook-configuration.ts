@@ -75,12 +75,10 @@ function validateWebhook(webhook: JsonObject, path: string): readonly FieldError
     const words = "should be a domain with at least three segments separated by dots";
     errors.push(invalid(`${path}.name`, name, words));
   }
-  const versions = arrayIn(webhook, "admissionReviewVersions");
-  const versionsPath = `${path}.admissionReviewVersions`;
-  if (versions.length === 0) {
-    errors.push(required(versionsPath, 'must specify one of "v1", "v1beta1"'));
-  } else if (!versions.some((v) => v === "v1" || v === "v1beta1")) {
-    errors.push(invalid(versionsPath, versions, "must include at least one of v1, v1beta1"));
+  for (const field of ["failurePolicy", "matchPolicy"] as const) {
+    const allowed = field === "failurePolicy" ? ["Fail", "Ignore"] : ["Equivalent", "Exact"];
+    const value = textIn(webhook, field);
+    if (!allowed.includes(value)) errors.push(notSupported(`${path}.${field}`, value, allowed));
   }
   const effects = textIn(webhook, "sideEffects");
   if (!["None", "NoneOnDryRun"].includes(effects)) {
@@ -88,16 +86,22 @@ function validateWebhook(webhook: JsonObject, path: string): readonly FieldError
     const missing = required(`${path}.sideEffects`, "must specify one of None, NoneOnDryRun");
     errors.push(effects === "" ? missing : notSupported(`${path}.sideEffects`, effects, allowed));
   }
-  for (const field of ["failurePolicy", "matchPolicy"] as const) {
-    const allowed = field === "failurePolicy" ? ["Fail", "Ignore"] : ["Equivalent", "Exact"];
-    const value = textIn(webhook, field);
-    if (!allowed.includes(value)) errors.push(notSupported(`${path}.${field}`, value, allowed));
-  }
   const seconds = webhook["timeoutSeconds"];
   if (typeof seconds === "number" && (seconds < 1 || seconds > 30)) {
     errors.push(invalid(`${path}.timeoutSeconds`, seconds, "the timeout value must be between 1 and 30 seconds"));
   }
-  return [...errors, ...validateClient(objectIn(webhook, "clientConfig"), `${path}.clientConfig`)];
+  return [
+    ...errors,
+    ...validateClient(objectIn(webhook, "clientConfig"), `${path}.clientConfig`),
+    ...validateReviewVersions(webhook, `${path}.admissionReviewVersions`),
+  ];
+}
+
+function validateReviewVersions(webhook: JsonObject, path: string): readonly FieldError[] {
+  const versions = arrayIn(webhook, "admissionReviewVersions");
+  if (versions.length === 0) return [required(path, "must specify one of v1, v1beta1")];
+  if (versions.some((v) => v === "v1" || v === "v1beta1")) return [];
+  return [invalid(path, versions, "must include at least one of v1, v1beta1")];
 }
 
 function validateClient(client: JsonObject, path: string): readonly FieldError[] {

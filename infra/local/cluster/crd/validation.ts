@@ -21,8 +21,8 @@ export function validateDefinition(object: ApiObject): readonly FieldError[] {
   if (isProtected && textsIn(object.metadata, "annotations")[APPROVED] === undefined) {
     errors.push(required(`metadata.annotations[${APPROVED}]`, UNAPPROVED_WORDS));
   }
-  errors.push(...validateGroup(group), ...validateScope(textIn(spec, "scope")), ...validateNames(names));
-  return [...errors, ...validateVersions(objectsIn(spec, "versions"))];
+  errors.push(...validateGroup(group), ...validateScope(textIn(spec, "scope")));
+  return [...errors, ...validateVersions(objectsIn(spec, "versions")), ...validateNames(names)];
 }
 
 /** Group, names and scope are for ever. */
@@ -75,7 +75,11 @@ function validateVersions(versions: readonly JsonObject[]): readonly FieldError[
     const schema = objectIn(objectIn(version, "schema"), "openAPIV3Schema");
     if (Object.keys(schema).length === 0)
       errors.push(required(`${path}.schema.openAPIV3Schema`, "schemas are required"));
-    else errors.push(...validateStructure(schema, `${path}.schema.openAPIV3Schema`));
+    else {
+      // The schema of an only version counts as that of all versions, whose old place in the spec the server names.
+      const place = versions.length === 1 ? "spec.validation" : `${path}.schema`;
+      errors.push(...validateStructure(schema, `${place}.openAPIV3Schema`));
+    }
   });
   if (new Set(versions.map((v) => textIn(v, "name"))).size < versions.length) {
     errors.push(invalid("spec.versions", versions, "must contain unique version names"));

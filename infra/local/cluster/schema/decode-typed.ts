@@ -17,14 +17,17 @@ export function decodeTyped(object: JsonObject, schema: Schema, unknown: (path: 
   const kind = typeof object["kind"] === "string" ? object["kind"] : "";
   for (const key of Object.keys(object)) {
     if (key === "apiVersion" || key === "kind" || key === "metadata") continue;
-    const wrong = decodeField(object, key, schema, { path: key, struct: kind, unknown });
+    const wrong = decodeField(object, key, schema, { path: key, shown: key, struct: kind, unknown });
     if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
 interface Place {
+  /** The path in the words of Go: without indices and keys of maps. */
   readonly path: string;
+  /** The path as it is. */
+  readonly shown: string;
   readonly struct: string;
   readonly unknown: (path: string) => void;
 }
@@ -35,7 +38,7 @@ function decodeField(parent: JsonObject, key: string, schema: Schema, place: Pla
   if (child === undefined) {
     if (schema["x-kubernetes-preserve-unknown-fields"] === true) return undefined;
     delete parent[key];
-    place.unknown(place.path);
+    place.unknown(place.shown);
     return undefined;
   }
   const value = parent[key];
@@ -78,7 +81,13 @@ function decodeValue(value: unknown, schema: Schema, place: Place): string | und
 
 function decodeObject(value: JsonObject, schema: Schema, place: Place): string | undefined {
   for (const key of Object.keys(value)) {
-    const wrong = decodeField(value, key, schema, { ...place, path: `${place.path}.${key}` });
+    const wrong = decodeField(value, key, schema, {
+      ...place,
+      // Keys of maps are no fields.
+      path: Object.hasOwn(schema.properties ?? {}, key) ? `${place.path}.${key}` : place.path,
+      ...(Object.hasOwn(schema.properties ?? {}, key) ? { struct: structOf(place) } : {}),
+      shown: `${place.shown}.${key}`,
+    });
     if (wrong !== undefined) return wrong;
   }
   return undefined;
@@ -88,7 +97,7 @@ function decodeArray(value: readonly unknown[], schema: Schema, place: Place): s
   const items = schema.items;
   if (items === undefined) return undefined;
   for (const [i, item] of value.entries()) {
-    const wrong = decodeValue(item, items, { ...place, path: `${place.path}[${i}]` });
+    const wrong = decodeValue(item, items, { ...place, shown: `${place.shown}[${i}]` });
     if (wrong !== undefined) return wrong;
   }
   return undefined;
@@ -118,4 +127,10 @@ function cannotParse(value: string, layout: string): string {
   const left = rest === undefined ? value : longer ? (more ?? "") : rest;
   const [text, form, at, wanted] = [value, layout, left, part].map((t) => JSON.stringify(t));
   return `parsing time ${text} as ${form}: cannot parse ${at} as ${wanted}`;
+}
+
+/** The Go type of a nested struct, by its name: that of `spec` in a Lease is LeaseSpec. */
+function structOf(place: Place): string {
+  const field = place.path.split(".").at(-1) ?? "";
+  return place.path.includes(".") ? place.struct : `${place.struct}${field.slice(0, 1).toUpperCase()}${field.slice(1)}`;
 }

@@ -54,21 +54,25 @@ function checkEnum(value: unknown, schema: Schema, path: string): FieldError[] {
   return [notSupported(path, value, allowed)];
 }
 
+/** Length and pattern: only the first complaint counts; the format is another matter. */
 function checkText(value: string, schema: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  const length = Array.from(value).length;
-  if (schema.maxLength !== undefined && length > schema.maxLength) errors.push(tooLong(path, schema.maxLength));
-  if (schema.minLength !== undefined && length < schema.minLength) {
-    errors.push(invalid(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
-  }
-  if (schema.pattern !== undefined && !matchesPattern(schema.pattern, value)) {
-    errors.push(invalid(path, value, `${path} in body should match '${schema.pattern}'`));
-  }
+  const first = checkTextRules(value, schema, path);
+  const errors = first === undefined ? [] : [first];
   if (schema.format !== undefined && !matchesFormat(schema.format, value)) {
     const detail = `${path} in body must be of type ${schema.format}: ${JSON.stringify(value)}`;
     errors.push(typeInvalid(path, value, detail));
   }
   return errors;
+}
+
+function checkTextRules(value: string, schema: Schema, path: string): FieldError | undefined {
+  const length = Array.from(value).length;
+  if (schema.maxLength !== undefined && length > schema.maxLength) return tooLong(path, schema.maxLength);
+  if (schema.minLength !== undefined && length < schema.minLength) {
+    return invalid(path, value, `${path} in body should be at least ${schema.minLength} chars long`);
+  }
+  if (schema.pattern === undefined || matchesPattern(schema.pattern, value)) return undefined;
+  return invalid(path, value, `${path} in body should match '${schema.pattern}'`);
 }
 
 const patterns = new Map<string, RegExp>();

@@ -112,7 +112,7 @@ test("an object of another Namespace, version or kind is a bad request", async (
   assert.equal(version.code, 400);
   assert.equal(
     version.body["message"],
-    "the API version in the data (v2) does not match the expected API version (v1)",
+    'ConfigMap in version "v2" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:110"',
   );
   assert.equal(kind.code, 400);
 });
@@ -343,7 +343,7 @@ test("dryRun=All answers as if, and stores nothing", async () => {
   assert.equal(odd.code, 422);
   assert.equal(
     odd.body["message"],
-    'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "Some": supported values: "All"',
+    'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: []string{"Some"}: supported values: "All"',
   );
 });
 
