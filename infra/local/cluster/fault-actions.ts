@@ -76,7 +76,8 @@ async function applyFault(
 /** Prepares a stream for the fault of a watch, if one is planned. */
 export function armWatch(actions: readonly FaultAction[], stream: WatchStream): void {
   for (const action of actions) {
-    if (action.kind === "watch" && action.fault !== "goneStatus") stream.failAfter(action.fault, action.afterEvents ?? 0);
+    if (action.kind === "watch" && action.fault !== "goneStatus")
+      stream.failAfter(action.fault, action.afterEvents ?? 0);
   }
 }
 
