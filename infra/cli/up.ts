@@ -41,7 +41,8 @@ The file of --config (YAML; paths are relative to it):
   leader:
     kubeconfig: leader.kubeconfig      # to watch the announces from the leader's side
     namespace: antrea-multicluster     # the common area
-    simulatedController: false         # true: for an API server without Antrea's own controller
+    simulatedController: false         # true: for an API server without Antrea's own controller; the kubeconfig is
+                                       # then an administrator's
   members:
     - cluster: east                    # Hawser's name for it
       kubeconfig: east.kubeconfig      # with the rights of infra/kubernetes/member/hawser.yaml

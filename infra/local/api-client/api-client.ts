@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { KubeConfig } from "@kubernetes/client-node";
+import { type Cluster, KubeConfig, type User } from "@kubernetes/client-node";
 import { Agent } from "undici";
 
 /** A JSON object of the API, read loosely: the local controllers check what they use. */
@@ -35,16 +35,14 @@ const CALL_TIMEOUT_MS = 10_000;
  */
 export class ApiClient {
   readonly server: string;
+  /** The CA of the server, PEM; empty where the kubeconfig has none. */
+  readonly ca: string;
   readonly #agent: Agent;
   readonly #headers: Record<string, string>;
 
+  /** @throws when the kubeconfig cannot be used; the message holds nothing of its content */
   constructor(kubeconfig: string, context?: string) {
-    const config = new KubeConfig();
-    config.loadFromString(kubeconfig);
-    if (context !== undefined) config.setCurrentContext(context);
-    const cluster = config.getCurrentCluster();
-    const user = config.getCurrentUser();
-    if (cluster === null || user === null) throw new Error("the kubeconfig has no current context");
+    const { cluster, user } = readKubeconfig(kubeconfig, context);
     this.server = cluster.server.replace(/\/+$/, "");
     this.#headers = user.token === undefined ? {} : { authorization: `Bearer ${user.token}` };
     const tls = {
@@ -52,6 +50,7 @@ export class ApiClient {
       cert: pem(user.certData, user.certFile),
       key: pem(user.keyData, user.keyFile),
     };
+    this.ca = tls.ca ?? "";
     this.#agent = new Agent({
       connect: Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)),
       bodyTimeout: 0,
@@ -102,6 +101,29 @@ export class ApiClient {
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
+}
+
+function readKubeconfig(text: string, context: string | undefined): { cluster: Cluster; user: User } {
+  const config = new KubeConfig();
+  try {
+    config.loadFromString(text);
+  } catch {
+    // The parser's message quotes the text, which holds secrets.
+    throw new Error(
+      "the kubeconfig is no kubeconfig: give it as kubectl config view --raw --minify --flatten writes it",
+    );
+  }
+  if (context !== undefined) config.setCurrentContext(context);
+  const cluster = config.getCurrentCluster();
+  const user = config.getCurrentUser();
+  if (cluster === null || user === null) {
+    const wanted = context === undefined ? "usable current context" : `context "${context}"`;
+    throw new Error(`the kubeconfig has no ${wanted} with a cluster and a user`);
+  }
+  if (user.exec !== undefined || user.authProvider !== undefined) {
+    throw new Error("the kubeconfig names a credential plugin: use a token or a client certificate");
+  }
+  return { cluster, user };
 }
 
 function pem(data: string | undefined, file: string | undefined): string | undefined {

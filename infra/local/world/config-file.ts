@@ -14,7 +14,7 @@ const WorldConfigSchema = v.strictObject({
     context: v.optional(filled),
     /** The common area. */
     namespace: v.optional(filled, "antrea-multicluster"),
-    /** True: Hawser's simulated Antrea leader works on that API server, which has none of its own. */
+    /** True: Hawser's simulated Antrea leader works on that API server, which has none of its own; as an administrator. */
     simulatedController: v.optional(v.boolean(), false),
   }),
   members: v.pipe(
