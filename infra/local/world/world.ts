@@ -63,18 +63,20 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const tell = (message: string): void =>
     options.onEvent({ event: "progress", at: options.clock.now().toISOString(), message });
   try {
-    tell("Starting DynamoDB, Lambda, EventBridge Scheduler and SSM on this machine");
-    const log = new FunctionLog(options.dataDir);
-    stops.push(() => log.close());
-    const aws = await startLocalAws({ ...options, onLog: (event) => log.write(event) });
-    stops.push(() => aws.stop());
-    options.signal.throwIfAborted();
-
+    // The clusters come first: a mistake in what the user named is told at once, and at the end the functions stop
+    // before their clusters do.
     const announces = new Map<string, string>();
     const ledger = new BeatLedger((beat) => tellBeat(options, announces, beat));
     const clusters = await startClusters(options, ledger, tell);
     stops.push(() => clusters.stop());
     for (const member of clusters.members) announces.set(member.announce, member.cluster);
+    options.signal.throwIfAborted();
+
+    tell("Starting DynamoDB, Lambda, EventBridge Scheduler and SSM on this machine");
+    const log = new FunctionLog(options.dataDir);
+    stops.push(() => log.close());
+    const aws = await startLocalAws({ ...options, onLog: (event) => log.write(event) });
+    stops.push(() => aws.stop());
     options.signal.throwIfAborted();
 
     const kubeconfigs = writeKubeconfigs(options.dataDir, clusters.members);
