@@ -5,6 +5,12 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../infra/cli/main.ts", import.meta.url));
 
+/** A test that fails leaves no world behind. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** What a finished command left. */
 export interface Finished {
   readonly code: number | null;
@@ -28,6 +34,8 @@ export class HawserProcess {
 
   constructor(args: readonly string[]) {
     this.child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    running.add(this.child);
+    this.child.once("exit", () => running.delete(this.child));
     this.child.stderr?.on("data", (chunk: Buffer) => {
       this.#stderr += chunk.toString("utf8");
     });
