@@ -7,6 +7,9 @@ export interface Alarm {
   readonly ring: () => void;
 }
 
+/** Given with each waking: without a reason of ours an error with a stack would be made each time, for nobody. */
+const NO_LONGER_NEEDED = "no longer needed";
+
 /**
  * The deadlines of all requests under way, on one timer: a timer of its own for each request, made and cancelled, cost
  * as much CPU as the request itself. Nothing sleeps while no alarm is set.
@@ -45,7 +48,7 @@ export class Alarms {
   }
 
   #wakeUp(): void {
-    this.#sleep?.end.abort();
+    this.#sleep?.end.abort(NO_LONGER_NEEDED);
     this.#sleep = undefined;
   }
 
