@@ -23,7 +23,11 @@ export function beatCommand(): Command {
   return new Command("beat")
     .description("Announces of 1, 100 and 1,000 memberships at a 10 s beat, and a driver that does what the agents do.")
     .option("--sizes <list>", "numbers of memberships, by commas (default: 1,100,1000)", parseSizes)
-    .option("--intervals <n>", "intervals of 10 s that are measured, after one to warm up (default: 3)", parseCount)
+    .option(
+      "--intervals <n>",
+      "intervals of 10 s that are measured, after one to warm up (default: 3; 6 with --members https)",
+      parseCount,
+    )
     .option("--quick", "sizes 1 and 50, one interval, all side by side: less exact, under 40 s", false)
     .addOption(
       new Option("--members <where>", "what Hawser reads its configuration from: in memory, or an API server")
@@ -40,7 +44,7 @@ export function beatCommand(): Command {
       await runBeat({
         ...given,
         sizes: given.sizes ?? (given.quick ? [1, 50] : [1, 100, 1000]),
-        intervals: given.intervals ?? (given.quick ? 1 : 3),
+        intervals: given.intervals ?? defaultIntervals(given),
       });
     });
 }
@@ -50,6 +54,12 @@ The leader is a simulated API server in a process of its own, with the CustomRes
 infra/kubernetes and a ServiceAccount with its token for each member. Each driver is a process of its own too, so that
 CPU and memory are its alone. Punctuality, requests, bytes and connections are counted by the leader.
 Nothing is judged: the exit code says only whether the measuring worked.`;
+
+/** Members are looked at every 29 to 45 s: fewer intervals than six would show few looks, or none. */
+function defaultIntervals({ quick, members }: GivenOptions): number {
+  if (quick) return 1;
+  return members === "https" ? 6 : 3;
+}
 
 function parseCount(text: string): number {
   const value = Number(text);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../../lib/base/clock.ts";
 import { systemRandom } from "../../../lib/base/random.ts";
-import { type FaultsControl, startFaultsControl } from "./faults-control.ts";
+import { type FaultsControl, startFaultsControl } from "./faults/faults-control.ts";
 import { startSimulatedCluster } from "./simulated-cluster.ts";
 
 const HELP = `A simulated Kubernetes API server as a process of its own.

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { isJsonObject, type JsonObject, objectsIn } from "./json.ts";
+import { isJsonObject, type JsonObject, objectsIn } from "./engine/json.ts";
 
 const FIRST: readonly unknown[] = ["Namespace", "CustomResourceDefinition"];
 

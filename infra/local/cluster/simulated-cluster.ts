@@ -1,24 +1,24 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { Random } from "../../../lib/base/random.ts";
-import { WebhookAdmission } from "./admission.ts";
-import type { ServiceResolver } from "./admission-call.ts";
-import { Authenticator, type StaticToken } from "./authentication.ts";
-import { tokenRequests } from "./authentication-token-request.ts";
-import { ServiceAccountTokens } from "./authentication-tokens.ts";
-import { Authorizer } from "./authorization.ts";
-import { defaultRbac } from "./authorization-defaults.ts";
-import { accessReviews } from "./authorization-reviews.ts";
+import { Authenticator, type StaticToken } from "./access/authentication.ts";
+import { tokenRequests } from "./access/authentication-token-request.ts";
+import { ServiceAccountTokens } from "./access/authentication-tokens.ts";
+import { Authorizer } from "./access/authorization.ts";
+import { defaultRbac } from "./access/authorization-defaults.ts";
+import { accessReviews } from "./access/authorization-reviews.ts";
+import { ServiceAccountController } from "./access/service-account-controller.ts";
+import { WebhookAdmission } from "./admission/admission.ts";
+import type { ServiceResolver } from "./admission/admission-call.ts";
 import { type CertificateAuthority, createCertificateAuthority, type Validity } from "./certificates.ts";
-import { createEngine } from "./engine.ts";
-import { Faults } from "./faults.ts";
+import { createEngine } from "./engine/engine.ts";
+import { Faults } from "./faults/faults.ts";
+import { RequestHandler } from "./front/request-handler.ts";
+import { RequestLog } from "./front/request-log.ts";
+import { ApiServer } from "./front/server.ts";
+import type { OpenWatch } from "./front/watch-stream.ts";
 import { kubeconfigYaml } from "./kubeconfig.ts";
 import { readManifests } from "./manifests.ts";
-import { RequestHandler } from "./request-handler.ts";
-import { RequestLog } from "./request-log.ts";
-import { ApiServer } from "./server.ts";
-import { ServiceAccountController } from "./service-account-controller.ts";
 import type { Engine } from "./types.ts";
-import type { OpenWatch } from "./watch-stream.ts";
 
 /** What a cluster is started with. */
 export interface SimulatedClusterOptions {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { ApiClient } from "../api-client/api-client.ts";
 import { reflect } from "../api-client/reflector.ts";
-import type { RequestLog } from "../cluster/request-log.ts";
+import type { RequestLog } from "../cluster/front/request-log.ts";
 import { paths, TOUCH_ANNOTATION } from "../leader/resources.ts";
 
 /** A beat that a leader received: the announce it was for, and when it had succeeded (milliseconds since the epoch). */

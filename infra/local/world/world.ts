@@ -4,6 +4,7 @@ import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { Clock } from "../../../lib/base/clock.ts";
 import { gridOffsetMs, gridPointAtOrBefore } from "../../../lib/base/grid.ts";
 import type { Random } from "../../../lib/base/random.ts";
+import { describeUserErrors, type UserError } from "../../../lib/base/user-error.ts";
 import { type LocalAws, startLocalAws } from "./aws.ts";
 import { BEAT_INTERVAL_MS } from "./beat-statistics.ts";
 import { BeatLedger, type ReceivedBeat } from "./beats.ts";
@@ -42,8 +43,8 @@ export interface World {
   readonly members: readonly WorldMember[];
   readonly beats: BeatLedger;
   isConnected(member: WorldMember): boolean;
-  /** Joins a member through the function `bootstrap`; tells of the outcome as an event. */
-  join(member: WorldMember): Promise<void>;
+  /** Joins a member through the function `bootstrap`; tells of the outcome as an event. True when it has joined. */
+  join(member: WorldMember): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -145,34 +146,47 @@ async function joinMember(
   aws: LocalAws,
   member: WorldMember,
   kubeconfig: string,
-): Promise<void> {
+): Promise<boolean> {
+  const { cluster, protocol, antrea, context } = member;
+  const access = { kubeconfig: { file: kubeconfig, ...(context === undefined ? {} : { context }) } };
+  const at = (): string => options.clock.now().toISOString();
+  try {
+    const answer = await invokeBootstrap(aws, { cluster, protocol, access, antrea }, options.signal);
+    if (answer.ok === true) options.onEvent({ event: "joined", at: at(), cluster, answer });
+    else options.onEvent({ event: "notJoined", at: at(), cluster, problem: problemOf(answer) });
+    return answer.ok === true;
+  } catch (error) {
+    if (!options.signal.aborted) options.onEvent({ event: "notJoined", at: at(), cluster, problem: String(error) });
+    return false;
+  }
+}
+
+/** What `bootstrap` answers, or Lambda in its place. */
+interface BootstrapAnswer {
+  readonly ok?: boolean;
+  readonly errors?: readonly UserError[];
+  readonly errorMessage?: string;
+}
+
+async function invokeBootstrap(aws: LocalAws, document: object, signal: AbortSignal): Promise<BootstrapAnswer> {
   const client = new LambdaClient({
     region: aws.region,
     endpoint: aws.endpoints.lambda,
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
     maxAttempts: 1,
   });
-  const { cluster, protocol, antrea, context } = member;
-  const access = { kubeconfig: { file: kubeconfig, ...(context === undefined ? {} : { context }) } };
-  const at = (): string => options.clock.now().toISOString();
   try {
-    const answer = await client.send(
-      new InvokeCommand({
-        FunctionName: `${aws.functionPrefix}bootstrap`,
-        Payload: JSON.stringify({ cluster, protocol, access, antrea }),
-      }),
-      { abortSignal: options.signal },
-    );
-    const body = JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8")) as { ok?: boolean };
-    if (answer.FunctionError === undefined && body.ok === true) {
-      options.onEvent({ event: "joined", at: at(), cluster, answer: body });
-    } else {
-      options.onEvent({ event: "notJoined", at: at(), cluster, problem: JSON.stringify(body) });
-    }
-  } catch (error) {
-    if (options.signal.aborted) return;
-    options.onEvent({ event: "notJoined", at: at(), cluster, problem: String(error) });
+    const command = new InvokeCommand({
+      FunctionName: `${aws.functionPrefix}bootstrap`,
+      Payload: JSON.stringify(document),
+    });
+    const answer = await client.send(command, { abortSignal: signal });
+    return JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8")) as BootstrapAnswer;
   } finally {
     client.destroy();
   }
+}
+
+function problemOf({ errors, errorMessage }: BootstrapAnswer): string {
+  return errors === undefined ? `the function failed: ${errorMessage ?? "no message"}` : describeUserErrors(errors);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { repackSubsets } from "../../../../../infra/local/cluster/builtin/endpoint-subsets.ts";
-import { type JsonObject, objectsIn, textIn } from "../../../../../infra/local/cluster/json.ts";
+import { repackSubsets } from "../../../../../infra/local/cluster/engine/builtin/endpoint-subsets.ts";
+import { type JsonObject, objectsIn, textIn } from "../../../../../infra/local/cluster/engine/json.ts";
 
 const address = fc.integer({ min: 1, max: 5 }).map((n) => ({ ip: `10.0.0.${n}` }));
 const plain = { noNullPrototype: true };

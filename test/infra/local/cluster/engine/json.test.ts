@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cloneJson, equalJson } from "../../../../../infra/local/cluster/json.ts";
+import { cloneJson, equalJson } from "../../../../../infra/local/cluster/engine/json.ts";
 
 test("a clone is equal and shares nothing", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applyStrategicMergePatch } from "../../../../../infra/local/cluster/strategic-merge.ts";
+import { applyStrategicMergePatch } from "../../../../../infra/local/cluster/engine/strategic-merge.ts";
 
 const service = {
   metadata: { finalizers: ["a/b"], labels: { x: "1", y: "2" } },

@@ -1,4 +1,4 @@
-import { createEngine, type EngineOptions } from "../../../../../infra/local/cluster/engine.ts";
+import { createEngine, type EngineOptions } from "../../../../../infra/local/cluster/engine/engine.ts";
 import type {
   Admission,
   ApiObject,

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Authorizer, forbiddenStatus } from "../../../../../infra/local/cluster/authorization.ts";
-import { type AccessAttributes, readRule, ruleAllows } from "../../../../../infra/local/cluster/authorization-rules.ts";
+import { Authorizer, forbiddenStatus } from "../../../../../infra/local/cluster/access/authorization.ts";
+import {
+  type AccessAttributes,
+  readRule,
+  ruleAllows,
+} from "../../../../../infra/local/cluster/access/authorization-rules.ts";
 import type { ApiObject, UserInfo } from "../../../../../infra/local/cluster/types.ts";
 
 /** RBAC objects by plural, with a version that the test raises. */

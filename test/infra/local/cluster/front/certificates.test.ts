@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { test } from "node:test";
-import { readClientCertificate } from "../../../../../infra/local/cluster/authentication-certificates.ts";
+import { readClientCertificate } from "../../../../../infra/local/cluster/access/authentication-certificates.ts";
 import { createCertificateAuthority } from "../../../../../infra/local/cluster/certificates.ts";
 import { FakeClock } from "../../../../support/fake-clock.ts";
 

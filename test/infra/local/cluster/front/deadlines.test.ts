@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Deadlines } from "../../../../../infra/local/cluster/deadlines.ts";
+import { Deadlines } from "../../../../../infra/local/cluster/front/deadlines.ts";
 import { FakeClock } from "../../../../support/fake-clock.ts";
 
 const never = new AbortController().signal;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import type { FaultAction } from "../../../../../infra/local/cluster/faults.ts";
-import { Faults } from "../../../../../infra/local/cluster/faults.ts";
-import { startFaultsControl } from "../../../../../infra/local/cluster/faults-control.ts";
+import type { FaultAction } from "../../../../../infra/local/cluster/faults/faults.ts";
+import { Faults } from "../../../../../infra/local/cluster/faults/faults.ts";
+import { startFaultsControl } from "../../../../../infra/local/cluster/faults/faults-control.ts";
 import { seededRandom } from "../../../../support/seeded-random.ts";
 import { CONFIG_MAPS, call, configMap, connect, startCluster } from "./cluster-under-test.ts";
 

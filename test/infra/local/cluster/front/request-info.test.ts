@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseDuration, parseRequest } from "../../../../../infra/local/cluster/request-info.ts";
+import { parseDuration, parseRequest } from "../../../../../infra/local/cluster/front/request-info.ts";
 
 const GIVEN = ["kind", "path", "query"];
 

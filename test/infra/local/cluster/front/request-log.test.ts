@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RequestLog, type RequestLogEntry } from "../../../../../infra/local/cluster/request-log.ts";
+import { RequestLog, type RequestLogEntry } from "../../../../../infra/local/cluster/front/request-log.ts";
 
 function entry(path: string): RequestLogEntry {
   return {

@@ -1,0 +1,169 @@
+import { describeFieldError, type FieldError, fieldForbidden, invalid, notSupported } from "../field-error.ts";
+import { badRequest, expired, invalidObject, notFound, reply, tooLargeResourceVersion } from "../status.ts";
+import type { ApiObject, ApiReply, ApiStatus, ResourceRequest } from "../types.ts";
+import { decodeContinue, encodeContinue } from "./continue-token.ts";
+import { type Core, isRefused, type Located, type Refused } from "./core.ts";
+import { present, presentItem } from "./presentation.ts";
+import { apiVersionOf, tableOf } from "./resource-type.ts";
+import { readSelection, type Selection } from "./selection.ts";
+import { keyOf } from "./storage/store.ts";
+
+/** Reads one object. */
+export function get(core: Core, request: ResourceRequest, at: Located): ApiReply {
+  const wanted = readResourceVersion(request.query.get("resourceVersion"));
+  if (typeof wanted === "object") return reply(wanted.refused);
+  if (wanted !== undefined && wanted > core.store.resourceVersion) {
+    return reply(tooLargeResourceVersion(wanted, core.store.resourceVersion));
+  }
+  const name = request.name ?? "";
+  const found = core.store.get(tableOf(at.type), keyOf(request.namespace, name));
+  return found === undefined ? reply(notFound(at.type, name)) : { code: 200, body: present(found, at) };
+}
+
+/** A page of a list: what it shows, at which resourceVersion, and where the next page starts. */
+interface Page {
+  readonly objects: readonly ApiObject[];
+  readonly resourceVersion: number;
+  /** Total of objects from the start of the page on; set where a remaining count can be told. */
+  readonly total: number | undefined;
+  readonly nextAfter: string | undefined;
+}
+
+/** Lists objects, whole or by pages that all show the same moment. */
+export function list(core: Core, request: ResourceRequest, at: Located): ApiReply {
+  const selection = readSelection(request, at);
+  if (isRefused(selection)) return reply(selection.refused);
+  const page = readPage(core, request, at, selection);
+  if (isRefused(page)) return reply(page.refused);
+  const metadata: Record<string, unknown> = {
+    // Lists of custom resources always carry the field.
+    ...(at.type.custom ? { continue: "" } : {}),
+    resourceVersion: String(page.resourceVersion),
+  };
+  if (page.nextAfter !== undefined) {
+    metadata["continue"] = encodeContinue({ resourceVersion: page.resourceVersion, after: page.nextAfter });
+    if (page.total !== undefined) metadata["remainingItemCount"] = page.total - page.objects.length;
+  }
+  return {
+    code: 200,
+    body: {
+      kind: at.type.listKind,
+      apiVersion: apiVersionOf(at.type.group, at.version.name),
+      metadata,
+      items: page.objects.map((o) => presentItem(o, at)),
+    },
+  };
+}
+
+function readPage(core: Core, request: ResourceRequest, at: Located, selection: Selection): Page | Refused {
+  const start = checkLimit(request.query) ?? readStart(core, request);
+  if (isRefused(start)) return start;
+  const { query, namespace } = request;
+  const all = core.store.listAt(tableOf(at.type), start.resourceVersion, namespace);
+  const from = start.after === undefined ? all : all.slice(firstAfter(all, start.after));
+  const selected = selection.selects === undefined ? from : from.filter(selection.selects);
+  const limit = readLimit(query);
+  if (limit === undefined || start.whole || selected.length <= limit) {
+    return { objects: selected, resourceVersion: start.resourceVersion, total: undefined, nextAfter: undefined };
+  }
+  const objects = selected.slice(0, limit);
+  const last = objects.at(-1)?.metadata;
+  const total = selection.selects === undefined ? from.length : undefined;
+  const nextAfter = keyOf(last?.namespace, last?.name ?? "");
+  return { objects, resourceVersion: start.resourceVersion, total, nextAfter };
+}
+
+function firstAfter(objects: readonly ApiObject[], after: string): number {
+  const found = objects.findIndex((o) => keyOf(o.metadata.namespace, o.metadata.name ?? "") > after);
+  return found < 0 ? objects.length : found;
+}
+
+/** A limit that is no number is refused before anything else. */
+function checkLimit(query: URLSearchParams): Refused | undefined {
+  const limit = query.get("limit") ?? "";
+  if (/^-?\d*$/.test(limit)) return undefined;
+  return { refused: badRequest(`strconv.ParseInt: parsing ${JSON.stringify(limit)}: invalid syntax`) };
+}
+
+function readLimit(query: URLSearchParams): number | undefined {
+  const limit = Number(query.get("limit") ?? "");
+  return Number.isInteger(limit) && limit > 0 ? limit : undefined;
+}
+
+interface Start {
+  readonly resourceVersion: number;
+  readonly after: string | undefined;
+  /** The limit is ignored: reads from the watch cache (resourceVersion 0) know no pages. */
+  readonly whole: boolean;
+}
+
+function readStart(core: Core, request: ResourceRequest): Start | Refused {
+  const { query } = request;
+  const continued = query.get("continue") ?? "";
+  const match = query.get("resourceVersionMatch") ?? "";
+  const given = query.get("resourceVersion") ?? "";
+  const errors = [...matchProblems(match, given, continued)];
+  if ((query.get("sendInitialEvents") ?? "") !== "") {
+    errors.push(fieldForbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  if (errors.length > 0) {
+    return { refused: invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors) };
+  }
+  if (continued !== "") return readContinued(core, continued, given);
+  const wanted = readResourceVersion(given);
+  if (typeof wanted === "object") return wanted;
+  const current = core.store.resourceVersion;
+  if (wanted === undefined || wanted === 0) return { resourceVersion: current, after: undefined, whole: wanted === 0 };
+  if (wanted > current) return { refused: tooLargeResourceVersion(wanted, current) };
+  const exact = match === "Exact" || (match === "" && readLimit(query) !== undefined);
+  if (!exact) return { resourceVersion: current, after: undefined, whole: false };
+  if (wanted < core.store.compacted) return { refused: expired("The provided resource version is too old to list.") };
+  return { resourceVersion: wanted, after: undefined, whole: false };
+}
+
+const FORBIDDEN_WITHOUT = "resourceVersionMatch is forbidden unless resourceVersion is provided";
+
+function matchProblems(match: string, given: string, continued: string): readonly FieldError[] {
+  if (match === "") return [];
+  const errors: FieldError[] = [];
+  const complain = (words: string): void => void errors.push(fieldForbidden("resourceVersionMatch", words));
+  if (given === "") complain(FORBIDDEN_WITHOUT);
+  if (continued !== "") complain("resourceVersionMatch is forbidden when continue is provided");
+  if (match !== "Exact" && match !== "NotOlderThan") {
+    errors.push(notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
+  }
+  if (match === "Exact" && given === "0") complain(`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`);
+  return errors;
+}
+
+const TOO_OLD =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+  "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+  "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted " +
+  "between the time the first chunk was returned and now may show up in the list.";
+
+function readContinued(core: Core, token: string, given: string): Start | Refused {
+  const decoded = decodeContinue(token);
+  if (decoded === undefined)
+    return {
+      refused: badRequest("invalid continue token: continue key is not valid: illegal base64 data at input byte 0"),
+    };
+  if (given !== "" && given !== "0") {
+    return { refused: badRequest("specifying resource version is not allowed when using continue") };
+  }
+  const { after, resourceVersion } = decoded;
+  if (resourceVersion < 0) return { resourceVersion: core.store.resourceVersion, after, whole: false };
+  if (resourceVersion >= core.store.compacted) return { resourceVersion, after, whole: false };
+  const status = expired(TOO_OLD);
+  return {
+    refused: { ...status, metadata: { continue: encodeContinue({ resourceVersion: -1, after }) } } satisfies ApiStatus,
+  };
+}
+
+/** A resourceVersion of a query; undefined where none is given. */
+export function readResourceVersion(text: string | null): number | undefined | Refused {
+  if (text === null || text === "") return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  const error = invalid("resourceVersion", text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return { refused: badRequest(`invalid resource version: ${describeFieldError(error)}`) };
+}

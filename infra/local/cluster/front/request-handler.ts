@@ -1,0 +1,228 @@
+import type { Clock, Deadline } from "../../../../lib/base/clock.ts";
+import { ANONYMOUS, type Authenticator } from "../access/authentication.ts";
+import { type Authorizer, forbiddenStatus } from "../access/authorization.ts";
+import { applyFaults, armWatch } from "../faults/fault-actions.ts";
+import type { FaultPlan, Faults } from "../faults/faults.ts";
+import * as statuses from "../status.ts";
+import type { ApiReply, ApiStatus, Engine, ResourceRequest, UserInfo, VirtualResource } from "../types.ts";
+import { Deadlines } from "./deadlines.ts";
+import type { Exchange } from "./exchange.ts";
+import { answerNonResource, PAGE_NOT_FOUND, type ServerFacts } from "./non-resource.ts";
+import { readRequestBody } from "./request-body.ts";
+import {
+  type NonResourceInfo,
+  parseDuration,
+  parseRequest,
+  type RequestInfo,
+  type ResourceInfo,
+} from "./request-info.ts";
+import type { RequestLog } from "./request-log.ts";
+import { type OpenWatch, WatchStream } from "./watch-stream.ts";
+
+/** How long a request without a `timeout` of its own may take, in milliseconds. */
+const DEFAULT_TIMEOUT_MS = 60_000;
+const JSON_TYPE = { "content-type": "application/json" };
+const TEXT_TYPE = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+
+/** The parts of an API server that a request passes. */
+export interface RequestHandlerOptions {
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly faults: Faults;
+  readonly requestLog: RequestLog;
+  readonly facts: ServerFacts;
+  readonly virtual: readonly VirtualResource[];
+}
+
+/** A request that has come as far as its user. */
+export interface KnownRequest {
+  readonly info: RequestInfo;
+  readonly user: UserInfo | undefined;
+}
+
+/** Takes requests through authentication, faults, authorisation and the engine, in a real API server's order. */
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+  readonly #virtual: ReadonlyMap<string, VirtualResource>;
+  readonly #watches = new Set<OpenWatch>();
+  readonly #deadlines: Deadlines;
+
+  constructor(options: RequestHandlerOptions) {
+    this.#options = options;
+    this.#deadlines = new Deadlines(options.clock);
+    this.#virtual = new Map(options.virtual.map((v) => [virtualKey(v.group, v.version, v.resource, v.subresource), v]));
+  }
+
+  /** The watches that are open now. */
+  get watches(): readonly OpenWatch[] {
+    return [...this.#watches];
+  }
+
+  /** Ends the timer of the requests' time limits. */
+  close(): void {
+    this.#deadlines.close();
+  }
+
+  /** Answers one request; resolves when the answer is handed over or the client is gone. */
+  async handle(exchange: Exchange, known: (request: KnownRequest) => void): Promise<void> {
+    const { authenticator, faults, clock } = this.#options;
+    const { request, connection } = exchange;
+    const info = parseRequest(request.method ?? "GET", request.url ?? "/");
+    const { authorization } = request.headers;
+    const user = authenticator.authenticate({ authorization, certificate: connection.certificate });
+    known({ info, user });
+    const plan = faults.plan({ ...subjectOf(info), user: user?.username });
+    using limit = this.#deadlineOf(info, exchange.signal);
+    if (limit === undefined)
+      return this.#refuse(exchange, statuses.badRequest("invalid timeout specified in the request URL"));
+    if (await applyFaults(plan.before, exchange, faults, clock, limit.signal)) return;
+    if (user === undefined) return exchange.send(401, JSON.stringify(statuses.unauthorized()), JSON_TYPE, true);
+    if (limit.expired()) return this.#refuse(exchange, tooLate());
+    await this.#authorised(exchange, info, user, plan, limit);
+  }
+
+  async #authorised(
+    exchange: Exchange,
+    info: RequestInfo,
+    user: UserInfo,
+    plan: FaultPlan,
+    limit: Deadline,
+  ): Promise<void> {
+    // An API server does not keep HTTP/2 connections of users that it does not know.
+    const close = user === ANONYMOUS;
+    if (info.kind === "methodNotAllowed") return this.#refuse(exchange, statuses.methodNotAllowedOnPath());
+    const decision = this.#options.authorizer.decide(user, info);
+    if (!decision.allowed) return this.#refuse(exchange, forbiddenStatus(user, info, decision.reason), close);
+    if (info.kind === "nonResource") return this.#nonResource(exchange, info, close);
+    const { engine } = this.#options;
+    const { group, version, resource, subresource } = info;
+    const virtual = this.#virtual.get(virtualKey(group, version, resource, subresource));
+    if (virtual === undefined && !engine.serves(group, version, resource, subresource)) {
+      const known = subresource !== undefined && engine.serves(group, version, resource);
+      if (!known) return exchange.send(404, PAGE_NOT_FOUND, TEXT_TYPE, close);
+      return this.#refuse(exchange, statuses.pathNotFound(), close);
+    }
+    if (!acceptsJson(exchange.request.headers.accept)) {
+      return this.#refuse(exchange, statuses.notAcceptable(["application/json"]), close);
+    }
+    if (info.verb === "watch") return this.#watch(exchange, info, user, plan);
+    await this.#execute(exchange, info, user, plan, { limit, virtual });
+  }
+
+  async #nonResource(exchange: Exchange, info: NonResourceInfo, close: boolean): Promise<void> {
+    const answer = answerNonResource(info.path, info.query, this.#options.facts);
+    if (answer === undefined) return exchange.send(404, PAGE_NOT_FOUND, TEXT_TYPE, close);
+    if (info.verb !== "get" && info.verb !== "head") return this.#refuse(exchange, statuses.methodNotAllowedOnPath());
+    await exchange.send(answer.code, answer.body, { "content-type": answer.contentType }, close);
+  }
+
+  async #execute(
+    exchange: Exchange,
+    info: ResourceInfo,
+    user: UserInfo,
+    plan: FaultPlan,
+    { limit, virtual }: { readonly limit: Deadline; readonly virtual: VirtualResource | undefined },
+  ): Promise<void> {
+    const { engine, faults, clock } = this.#options;
+    const reads = info.verb === "get" || info.verb === "list";
+    const body = reads ? undefined : await readRequestBody(exchange.request);
+    if (body?.ok === false) return this.#refuse(exchange, body.error);
+    const request = resourceRequest(info, user, limit.signal, body?.value);
+    let reply: ApiReply;
+    if (virtual === undefined) reply = await engine.execute(request);
+    else if (info.verb === "create") reply = await virtual.create(request);
+    else reply = statuses.reply(statuses.methodNotAllowed(info, info.verb));
+    if (limit.expired()) reply = statuses.reply(tooLate());
+    if (plan.after.length > 0 && (await applyFaults(plan.after, exchange, faults, clock, limit.signal))) return;
+    const headers = reply.headers === undefined ? JSON_TYPE : { ...reply.headers, ...JSON_TYPE };
+    await exchange.send(reply.code, JSON.stringify(reply.body), headers, user === ANONYMOUS);
+  }
+
+  async #watch(exchange: Exchange, info: ResourceInfo, user: UserInfo, plan: FaultPlan): Promise<void> {
+    const stream = new WatchStream(exchange);
+    armWatch([...plan.before, ...plan.after], stream);
+    const reply = await this.#options.engine.watch(resourceRequest(info, user, stream.stopped, undefined));
+    if (reply.kind === "refused") {
+      const { code, body, headers } = reply.reply;
+      return exchange.send(code, JSON.stringify(body), { ...headers, ...JSON_TYPE });
+    }
+    const open: OpenWatch = {
+      path: info.path,
+      group: info.group,
+      resource: info.resource,
+      namespace: info.namespace,
+      user: user.username,
+      get events() {
+        return stream.events;
+      },
+      fail: (fault) => stream.failAfter(fault, stream.events),
+    };
+    this.#watches.add(open);
+    const closed = (): boolean => this.#watches.delete(open);
+    exchange.signal.addEventListener("abort", closed, { once: true });
+    await stream.run(reply.events).finally(closed);
+  }
+
+  async #refuse(exchange: Exchange, status: ApiStatus, close = false): Promise<void> {
+    const { code, body, headers } = statuses.reply(status);
+    await exchange.send(code, JSON.stringify(body), { ...headers, ...JSON_TYPE }, close);
+  }
+
+  /** The request's time limit; undefined when the one it asks for makes no sense. Watches have limits of their own. */
+  #deadlineOf(info: RequestInfo, gone: AbortSignal): Deadline | undefined {
+    if (info.kind === "methodNotAllowed") return this.#deadlines.start(DEFAULT_TIMEOUT_MS, gone);
+    const asked = info.query.get("timeout");
+    const ms = asked === null || asked === "" ? DEFAULT_TIMEOUT_MS : parseDuration(asked);
+    return ms === undefined ? undefined : this.#deadlines.start(ms === 0 ? DEFAULT_TIMEOUT_MS : ms, gone);
+  }
+}
+
+function tooLate(): ApiStatus {
+  return statuses.timeoutStatus("request did not complete within the allotted timeout");
+}
+
+function virtualKey(group: string, version: string, resource: string, subresource: string | undefined): string {
+  return `${group}/${version}/${resource}/${subresource ?? ""}`;
+}
+
+/** What faults and the log see of a request. */
+export function subjectOf(info: RequestInfo): {
+  readonly verb: string;
+  readonly path: string;
+  readonly group?: string;
+  readonly resource?: string;
+  readonly subresource?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+} {
+  if (info.kind === "resource") return info;
+  return info.kind === "nonResource" ? info : { verb: "", path: info.path };
+}
+
+function resourceRequest(
+  info: ResourceInfo,
+  user: UserInfo,
+  signal: AbortSignal,
+  body: { readonly contentType: string | undefined; readonly value: unknown } | undefined,
+): ResourceRequest {
+  return {
+    verb: info.verb,
+    group: info.group,
+    version: info.version,
+    resource: info.resource,
+    query: info.query,
+    user,
+    signal,
+    ...(info.subresource === undefined ? {} : { subresource: info.subresource }),
+    ...(info.pathNamespace === undefined ? {} : { namespace: info.pathNamespace }),
+    ...(info.pathName === undefined ? {} : { name: info.pathName }),
+    ...(body?.contentType === undefined ? {} : { contentType: body.contentType }),
+    ...(body?.value === undefined ? {} : { body: body.value }),
+  };
+}
+
+function acceptsJson(accept: string | undefined): boolean {
+  return accept === undefined || accept === "" || /json|\*\/\*|application\/\*/.test(accept);
+}
