@@ -28,8 +28,10 @@ interface Observation {
 export async function observe(o: Observation): Promise<ExitCode> {
   const reader = statusReader(localTarget(o.world.target), o.clock);
   const watcher = new Watcher(o, reader);
-  await Promise.all(o.world.members.map((member) => o.world.join(member)));
-  const began = await watcher.untilJoined();
+  const joined = await Promise.all(
+    o.world.members.map(async (member) => ((await o.world.join(member)) ? [member] : [])),
+  );
+  const began = await watcher.untilBeating(joined.flat());
   await watcher.until(o.forMs === undefined ? Number.POSITIVE_INFINITY : began + o.forMs);
   const memberships = watcher.summary(began, o.clock.now().getTime());
   o.display.event({ event: "summary", memberships });
@@ -49,11 +51,11 @@ class Watcher {
     this.#startedAt = o.clock.now().getTime();
   }
 
-  /** Waits for the first beat of every member, a bounded time; answers when the count begins. */
-  async untilJoined(): Promise<number> {
+  /** Waits for the first beat of every one that has joined, a bounded time; answers when the count begins. */
+  async untilBeating(members: readonly WorldMember[]): Promise<number> {
     const limit = this.#startedAt + JOIN_LIMIT_MS;
     const { world, clock, signal } = this.#o;
-    const all = (): boolean => world.members.every((m) => world.beats.of(m.announce).length > 0);
+    const all = (): boolean => members.every((m) => world.beats.of(m.announce).length > 0);
     while (!signal.aborted && !all() && clock.now().getTime() < limit) await this.#look();
     return clock.now().getTime();
   }
