@@ -7,9 +7,11 @@ import { Bench } from "./support.ts";
 
 const folder = process.env["UPSTREAM_CRDS"];
 const CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions";
-const skip = folder === undefined || folder === "" ? "UPSTREAM_CRDS names no folder" : false;
 
-test("all definitions of the folder are accepted and served", { skip }, async () => {
+// Without upstream's definitions there is nothing to look at; the continuous build has them.
+if (folder !== undefined && folder !== "") test("all definitions of the folder are accepted and served", serveAll);
+
+async function serveAll(): Promise<void> {
   const files = globSync("**/*.yaml", { cwd: folder ?? "" }).toSorted();
   assert.ok(files.length > 0);
   for (const file of files) {
@@ -22,7 +24,7 @@ test("all definitions of the folder are accepted and served", { skip }, async ()
       assert.ok(bench.engine.serves(spec.group, storage?.name ?? "", spec.names.plural), file);
     }
   }
-});
+}
 
 interface Definition {
   readonly spec: {
