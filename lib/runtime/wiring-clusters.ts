@@ -76,5 +76,6 @@ function accessError(cluster: string, field: string, error: CredentialError): Ku
 /** Errors are told in the words of the membership document. */
 function within<T>(field: string, result: Result<T, UserError>): Result<T, UserError> {
   if (result.ok) return result;
-  return failed({ ...result.error, path: `access.kubeconfig.${field}: ${result.error.path}` });
+  const path = [`access.kubeconfig.${field}`, result.error.path].filter((part) => part !== "").join(": ");
+  return failed({ ...result.error, path });
 }
