@@ -4,6 +4,9 @@ import { markdownTable, showNumber, showSpread } from "../markdown.ts";
 import { ratioOf, type Spread } from "../statistics.ts";
 import { type Figures, LATE_MS } from "./figures.ts";
 
+/** Memory of the function `announce` (serverless.yml), the heap limit of every driver. */
+export const FUNCTION_MEMORY_MB = 512;
+
 /** Both drivers at one size. */
 export interface SizeFigures {
   readonly memberships: number;
@@ -108,6 +111,7 @@ function notes({ sizes }: BeatReport): string {
   const http2 = sizes.every(({ hawser, baseline }) => hawser.http2 && baseline.http2);
   return [
     "Lateness: from the grid point to the leader's complete answer. Bytes: on the wire, TLS included, out is what the driver sends.",
+    `Memory: the drivers run with the heap limit of a function of ${FUNCTION_MEMORY_MB} MB.`,
     "Memory per membership: less a process of the same driver without members; RSS by its largest sample, heap after a full collection.",
     "The table is in memory; the beat path is otherwise the function's own: role, window, grid, clients, telemetry.",
     "All agents of the baseline share one process and one trust store, where each is a Pod of its own in truth, and only beat.",

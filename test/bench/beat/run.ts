@@ -6,7 +6,7 @@ import { describeMachine } from "../machine.ts";
 import type { Sample } from "../sampling.ts";
 import { type Figures, figuresOf, type Observed } from "./figures.ts";
 import type { DriverCalls, RunningLeader, ServerCalls } from "./protocol.ts";
-import { type BeatReport, beatReport, renderBeat } from "./report.ts";
+import { type BeatReport, beatReport, FUNCTION_MEMORY_MB, renderBeat } from "./report.ts";
 
 const INTERVAL_MS = 10_000;
 /** Beats of the last interval may still come in for so long, in milliseconds. */
@@ -17,6 +17,9 @@ const DRIVERS = {
   hawser: new URL("./hawser-driver.ts", import.meta.url),
   baseline: new URL("./baseline-driver.ts", import.meta.url),
 } as const;
+
+/** The heap limit of the function as it is deployed: V8 collects by it, and without one RSS grows for no need. */
+const NODE_OPTIONS = ["--expose-gc", `--max-old-space-size=${FUNCTION_MEMORY_MB}`];
 
 type DriverName = keyof typeof DRIVERS;
 
@@ -46,7 +49,7 @@ async function measureBeat(options: BeatOptions): Promise<BeatReport> {
 
 /** A driver without members: what its process costs by itself. */
 async function measureEmpty(driver: DriverName): Promise<Sample> {
-  await using child = new Child<DriverCalls>(DRIVERS[driver], ["--expose-gc"]);
+  await using child = new Child<DriverCalls>(DRIVERS[driver], NODE_OPTIONS);
   await child.call("begin", { leader: { url: "https://127.0.0.1:1", caPem: "", members: [] }, seed: 1 });
   await systemClock.sleep(1000);
   return await child.call("retained", {});
@@ -91,7 +94,7 @@ function reachable(leader: RunningLeader, kubeconfigs: readonly string[]): Runni
 
 function nodeOptions(driver: DriverName, { profile }: BeatOptions): readonly string[] {
   const profiling = profile !== undefined && driver === "hawser" ? ["--cpu-prof", `--cpu-prof-dir=${profile}`] : [];
-  return ["--expose-gc", ...profiling];
+  return [...NODE_OPTIONS, ...profiling];
 }
 
 /** Standard output is the report's alone. */
