@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,6 +8,7 @@ import type { MembershipSummary } from "../../infra/local/world/events.ts";
 import type { LocalWorldState } from "../../infra/local/world/state-file.ts";
 import type { FleetView } from "../../lib/status/fleet.ts";
 import { HawserProcess, hawser } from "../support/hawser-process.ts";
+import { alive, descendants } from "../support/processes.ts";
 
 const folders: string[] = [];
 after(() => {
@@ -19,17 +19,6 @@ function folder(): string {
   const made = mkdtempSync(join(tmpdir(), "hawser-e2e-"));
   folders.push(made);
   return made;
-}
-
-/** Processes whose parent or ancestor was `pid`, by their group of embedded functions. */
-function descendants(pid: number): string[] {
-  const table = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
-  const parents = new Map(table.map((line) => line.trim().split(/\s+/) as [string, string]));
-  const under = (child: string): boolean => {
-    const parent = parents.get(child);
-    return parent !== undefined && (parent === String(pid) || under(parent));
-  };
-  return [...parents.keys()].filter((child) => under(child));
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -99,13 +88,7 @@ describe("the local world", { concurrency: true }, () => {
     assert.equal(ended.code, 0, ended.stderr);
     assert.ok(performance.now() - began < 5_000, "took longer than 5 s to end");
     assert.ok(children.length > 0, "the functions ran in processes of their own");
-    const alive = execFileSync("ps", ["-eo", "pid="], { encoding: "utf8" })
-      .split("\n")
-      .map((pid) => pid.trim());
-    assert.deepEqual(
-      children.filter((pid) => alive.includes(pid)),
-      [],
-    );
+    assert.deepEqual(alive(children), []);
     for (const url of Object.values(world.endpoints)) assert.equal(await answers(url), false, `${url} still answers`);
     const restarted = new HawserProcess(["up", "--json", "--data", data]);
     await restarted.until((line) => line["event"] === "joined", 2);

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { stringify } from "yaml";
-import type { ApiRecord } from "../../infra/local/api-client/api-client.ts";
 import { kubeconfigYaml } from "../../infra/local/cluster/kubeconfig.ts";
 import { BeatLedger } from "../../infra/local/world/beats.ts";
 import type { MembershipSummary } from "../../infra/local/world/events.ts";
@@ -36,7 +35,7 @@ describe("npm start on clusters that run already", { concurrency: true, timeout:
     }
   });
   after(async () => {
-    const codes = await Promise.all([north, east, west].map((cluster) => cluster?.stop()));
+    const codes = await Promise.all([north, east, west].map(async (cluster) => await cluster?.stop()));
     rmSync(folder, { recursive: true, force: true });
     assert.deepEqual(codes, [0, 0, 0]);
   });
@@ -94,9 +93,9 @@ describe("npm start on clusters that run already", { concurrency: true, timeout:
       "GET",
       "/apis/multicluster.crd.antrea.io/v1alpha2/namespaces/kube-system/clustersets",
     );
-    const status = (sets.body.items?.[0] as ApiRecord)["status"] as { conditions: { type: string; status: string }[] };
+    const status = sets.body.items?.[0]?.["status"] as { conditions: { type: string; status: string }[] } | undefined;
     assert.deepEqual(
-      status.conditions.map((c) => `${c.type}=${c.status}`),
+      status?.conditions.map((c) => `${c.type}=${c.status}`),
       ["Ready=True"],
     );
   });

@@ -66,7 +66,7 @@ describe("a world of the user's own manifests, one member of which is misconfigu
     const joined = await up.until((line) => line["event"] === "joined", 2);
     const [refused] = await up.until((line) => line["event"] === "notJoined");
 
-    assert.deepEqual(joined.map((line) => line["cluster"]).toSorted(), ["berlin", "lyon"]);
+    assert.deepEqual(new Set(joined.map((line) => line["cluster"])), new Set(["berlin", "lyon"]));
     assert.equal(refused?.["cluster"], "turin");
     assert.match(String(refused?.["problem"]), /ca\.crt data not found in Secret hub-credentials/);
   });
@@ -78,7 +78,7 @@ describe("a world of the user's own manifests, one member of which is misconfigu
     assert.deepEqual([json.code, table.code], [3, 3]);
     const { memberships } = JSON.parse(json.stdout) as FleetView;
     const states = memberships.map((m) => [m.cluster, m.state, m.cause]);
-    assert.deepEqual(states.toSorted(), [
+    assert.deepEqual(states, [
       ["berlin", "Connected", undefined],
       ["lyon", "Connected", undefined],
       ["turin", "Disconnected", "ConfigurationInvalid"],
