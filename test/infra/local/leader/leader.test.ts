@@ -139,6 +139,8 @@ describe("the simulated leader, over HTTPS", { timeout: 60_000 }, () => {
       const annotations = touch === undefined ? {} : { "touch-ts": touch };
       await north.cluster.engine.apply(north.announceOf(id, { metadata: { ...metadata, annotations } }));
     }
+    await north.cluster.engine.apply(exportOf("of-fading", "fading"));
+    await north.cluster.engine.apply(exportOf("of-fresh", "fresh"));
     const there = (): string[] => Object.keys(touched).filter((id) => north.stored(id) !== undefined);
 
     await north.start();
@@ -150,6 +152,10 @@ describe("the simulated leader, over HTTPS", { timeout: 60_000 }, () => {
     await north.pass(1_000);
     await until(() => there().length === 1);
     assert.deepEqual(there(), ["fresh"]);
+    assert.deepEqual(
+      ["of-fading", "of-fresh"].filter((name) => north.read("resourceexports", name) !== undefined),
+      ["of-fresh"],
+    );
   });
 
   it("lets a departing member go when its exports are gone, and asks again until they are", async (t) => {
