@@ -1,7 +1,7 @@
 /** The leader's view of its members, kept in memory only: it starts over when the leader restarts. */
 
 /** A member is called disconnected when its last announce is older than this, in milliseconds. */
-export const CONNECTION_TIMEOUT_MS = 30_000;
+const CONNECTION_TIMEOUT_MS = 30_000;
 
 /** One member as the leader sees it. Moments are milliseconds since the epoch. */
 export interface MemberStatus {

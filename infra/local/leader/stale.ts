@@ -2,7 +2,7 @@ import type { ApiRecord } from "../api-client/api-client.ts";
 import { TOUCH_ANNOTATION } from "./resources.ts";
 
 /** An announce that was not touched for this long is swept, in milliseconds. */
-export const STALE_AFTER_MS = 24 * 3_600_000;
+const STALE_AFTER_MS = 24 * 3_600_000;
 
 /** How often the leader sweeps, in milliseconds; it also does so when it starts. */
 export const SWEEP_INTERVAL_MS = 12 * 3_600_000;
