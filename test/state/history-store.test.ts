@@ -41,9 +41,9 @@ test("an event is not shown after 30 days, whether or not the table has dropped 
   assert.deepEqual([kept, gone], [1, 0]);
 });
 
-test("the table drops expired events and nothing else", async (t) => {
-  const embedded = await server.table();
-  if (embedded.faults === undefined) return t.skip("expiry cannot be forced on this DynamoDB");
+test("the table drops expired events and nothing else", async () => {
+  // Amazon's DynamoDB Local drops what has expired when it likes.
+  const embedded = await (await startTestServer({ embeddedOnly: true })).table();
   const state = embedded.open();
   must(await state.writeEvent("east", event("old", 0), never));
   const kept = must(await state.writeEvent("east", event("new"), never));
