@@ -145,6 +145,16 @@ describe("the hawser command", () => {
     assert.match(stderr, /no local world runs in .* "npm start"/);
   });
 
+  it("says which folder it cannot write", async () => {
+    const file = join(folder(), "file");
+    writeFileSync(file, "");
+
+    const { code, stderr } = await hawser("up", "--data", file);
+
+    assert.equal(code, 1);
+    assert.match(stderr, /^hawser: .*file cannot be written \(EEXIST\)\. Name another folder with --data\n$/);
+  });
+
   it("names the field of a wrong membership document", async () => {
     const file = join(folder(), "wrong.yaml");
     writeFileSync(file, "cluster: East\nprotocol: antrea\naccess: {}\nantrea: {namespace: kube-system}\n");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { kubeconfigYaml } from "../../infra/local/cluster/kubeconfig.ts";
 import { BeatLedger } from "../../infra/local/world/beats.ts";
 import type { MembershipSummary } from "../../infra/local/world/events.ts";
@@ -14,6 +14,15 @@ import { HawserProcess, hawser } from "../support/hawser-process.ts";
 import { AREA, type StandaloneCluster, startLeaderCluster, startMemberCluster, tie } from "./standalone-cluster.ts";
 
 const ANNOUNCES = `/apis/multicluster.crd.antrea.io/v1alpha1/namespaces/${AREA}/memberclusterannounces`;
+
+/** The last part of each kubeconfig's private key or token. */
+function secretsOf(...files: readonly string[]): string[] {
+  return files.map((file) => {
+    const { users } = parse(readFileSync(file, "utf8")) as { users: { user: Record<string, string> }[] };
+    const { token, "client-key-data": key } = users[0]?.user ?? {};
+    return (token?.split(".").at(-1) ?? key ?? "").slice(-100);
+  });
+}
 
 describe("npm start on clusters that run already", { concurrency: true, timeout: 90_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "hawser-own-clusters-"));
@@ -72,13 +81,18 @@ describe("npm start on clusters that run already", { concurrency: true, timeout:
   };
 
   it("joins them with the rights of infra/kubernetes alone and misses no beat", async () => {
-    const up = new HawserProcess(["up", "--config", config(), "--for", "21s", "--json", "--data", dataFolder()]);
+    const data = dataFolder();
+    const up = new HawserProcess(["up", "--config", config(), "--for", "21s", "--json", "--data", data]);
     await up.until((line) => line["event"] === "beat", 3);
     const { body } = await started(north).admin.request("GET", `${ANNOUNCES}/member-announce-from-east`);
 
-    const { code, stderr } = await up.finished;
+    const { code, stdout, stderr } = await up.finished;
 
     assert.equal(code, 0, stderr);
+    const written = [stdout, stderr, readFileSync(join(data, "functions.log"), "utf8")].join("\n");
+    for (const secret of secretsOf(join(folder, "north.admin.yaml"), join(folder, "east.kubeconfig"))) {
+      assert.ok(secret.length > 40 && !written.includes(secret), "a credential was written");
+    }
     const summary = up.lines.at(-1) as unknown as { memberships: MembershipSummary[] };
     assert.deepEqual(
       summary.memberships.map((m) => [m.cluster, m.connected, m.missed, m.beats >= 2]),

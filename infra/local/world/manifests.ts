@@ -8,6 +8,7 @@ export interface Manifest {
   apiVersion?: string;
   kind?: string;
   metadata?: { name?: string; namespace?: string; annotations?: Record<string, string> };
+  readonly items?: unknown;
   [field: string]: unknown;
 }
 
@@ -70,6 +71,7 @@ export function readManifests(folder: string): WorldManifests {
       ]);
     }
     if (first === undefined) leader.push(...objects);
+    else if (!CLUSTER_NAME.test(name) || members.some((m) => m.cluster === name)) throw misnamed(name, files);
     else members.push({ cluster: name, clusterSet: readClusterSet(first, files.join(", ")), objects });
   }
   if (members.length === 0) {
@@ -84,23 +86,31 @@ export function readManifests(folder: string): WorldManifests {
   return { leader, members };
 }
 
+/** A DNS-1123 label: the file's or folder's name becomes the name of the membership. */
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+function misnamed(name: string, files: readonly string[]): ManifestError {
+  const problem = `"${name}" cannot be the name of this member: it is no DNS-1123 label, or another one has it`;
+  return new ManifestError([{ path: files.join(", "), problem, remedy: "Rename the file or folder" }]);
+}
+
 function groups(folder: string): [string, string[]][] {
   const found: [string, string[]][] = [];
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => a.name.localeCompare(b.name))) {
     const place = join(folder, entry.name);
     if (entry.isDirectory()) {
       const files = readdirSync(place, { recursive: true, encoding: "utf8" })
-        .filter((f) => isManifest(f))
+        .filter((f) => isManifestFile(f))
         .toSorted();
       if (files.length > 0) found.push([entry.name, files.map((file) => join(place, file))]);
-    } else if (isManifest(entry.name)) {
+    } else if (isManifestFile(entry.name)) {
       found.push([basename(entry.name, extname(entry.name)), [place]]);
     }
   }
   return found;
 }
 
-function isManifest(file: string): boolean {
+function isManifestFile(file: string): boolean {
   return [".yaml", ".yml", ".json"].includes(extname(file));
 }
 
@@ -112,11 +122,28 @@ function readObjects(file: string): Manifest[] {
         { path: file, problem: `is not YAML: ${error.message.split("\n")[0]}`, remedy: "Mend the file" },
       ]);
     }
-    const object = document.toJS() as Manifest | null;
+    const object: unknown = document.toJS();
     if (object === null) return [];
-    if (object.kind === "List" && Array.isArray(object["items"])) return object["items"] as Manifest[];
-    return [object];
+    return isManifest(object) && object.kind === "List" ? readItems(object, file) : [checked(object, file)];
   });
+}
+
+function readItems(list: Manifest, file: string): Manifest[] {
+  const { items } = list;
+  return Array.isArray(items) ? items.map((item: unknown) => checked(item, file)) : [];
+}
+
+function checked(object: unknown, file: string): Manifest {
+  if (isManifest(object)) return object;
+  const problem = "holds something that is no Kubernetes object";
+  throw new ManifestError([{ path: file, problem, remedy: "An object has apiVersion, kind and metadata.name" }]);
+}
+
+function isManifest(value: unknown): value is Manifest {
+  if (typeof value !== "object" || value === null) return false;
+  const { apiVersion, kind, metadata } = value as Record<string, unknown>;
+  const isNamed = kind === "List" || (typeof metadata === "object" && metadata !== null && "name" in metadata);
+  return typeof apiVersion === "string" && typeof kind === "string" && isNamed;
 }
 
 interface ClusterSetSpec {

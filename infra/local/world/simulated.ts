@@ -6,7 +6,13 @@ import { type Leader, startLeader } from "../leader/leader.ts";
 import { CONTROLLER_SERVICE_ACCOUNT } from "../leader/resources.ts";
 import { type BeatLedger, beatsFromRequestLog } from "./beats.ts";
 import type { ClusterWorld, WorldMember } from "./cluster-world.ts";
-import type { Manifest, MemberClusterSet, MemberManifests, WorldManifests } from "./manifests.ts";
+import {
+  type Manifest,
+  ManifestError,
+  type MemberClusterSet,
+  type MemberManifests,
+  type WorldManifests,
+} from "./manifests.ts";
 import {
   customResourceDefinitions,
   leaderIdentity,
@@ -153,7 +159,12 @@ function localise(
 }
 
 async function applyAll(cluster: SimulatedCluster, objects: readonly Manifest[]): Promise<void> {
-  await cluster.applyManifests(objects.map((object) => stringify(object)).join("---\n"));
+  try {
+    await cluster.applyManifests(objects.map((object) => stringify(object)).join("---\n"));
+  } catch (error) {
+    const problem = `the manifests cannot be applied: ${error instanceof Error ? error.message : String(error)}`;
+    throw new ManifestError([{ path: cluster.name, problem, remedy: "Mend or remove that object" }]);
+  }
 }
 
 async function worldMember(member: MemberManifests, cluster: SimulatedCluster): Promise<WorldMember> {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { Clock } from "../../../lib/base/clock.ts";
@@ -56,6 +56,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       `a local world runs already in ${options.dataDir} (process ${running.pid}). End it, or name another folder with --data`,
     );
   }
+  prepareFolder(options.dataDir);
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     removeLocalWorld(options.dataDir);
@@ -95,6 +96,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+function prepareFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new WorldError(`${dataDir} cannot be written (${code}). Name another folder with --data`);
   }
 }
 
