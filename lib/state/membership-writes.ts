@@ -93,7 +93,11 @@ export class MembershipWrites {
       return answer.value.kind === "written" ? ok({ kind: "removed" }) : "again";
     });
     if (!removed.ok || removed.value.kind === "refused") return removed;
-    const cleared = await clearLeftovers(this.#parts.table, key, call);
+    const cleared = await untilSettled(
+      this.#parts,
+      call,
+      async () => await clearLeftovers(this.#parts.table, key, call),
+    );
     return cleared.ok ? removed : cleared;
   }
 
@@ -127,7 +131,9 @@ export class MembershipWrites {
       clearLeftovers(this.#parts.table, spec, call),
       this.#shards.chooseShard(spec.options.networkProfile, call.signal),
     ]);
+    if (cleared === "again") return "again";
     if (!cleared.ok) return cleared;
+    if (cleared.value === "taken") return "again";
     if (!shard.ok) return shard;
     const now = this.#now();
     const membership: Membership = {

@@ -67,7 +67,6 @@ export function guardedTable(table: Table, gate: SchemaGate): Table {
     query: async (query, call) => await table.query(query, call),
     write: async (write, call) => await guarded(call, async () => await table.write(write, call)),
     transact: async (writes, call) => await guarded(call, async () => await table.transact(writes, call)),
-    deleteMany: async (many, call) => await guarded(call, async () => await table.deleteMany(many, call)),
     close: () => table.close(),
   };
 }

@@ -4,6 +4,7 @@ import type { TableFaultRule } from "../../infra/local/table/faults.ts";
 import type { State, StateOptions } from "../../lib/state/state.ts";
 import { CALL_MS } from "../../lib/state/table/connection.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { until } from "../support/until.ts";
 import { observed, specOf } from "./membership-samples.ts";
 import { must, never, startTestServer } from "./test-table.ts";
 
@@ -52,6 +53,32 @@ test("a join whose answer was lost has joined once", async () => {
 
   assert.equal(outcome.kind, "created");
   assert.equal(must(await state.readShard("default-1", never))?.count, 2);
+});
+
+test("a join that was held up deletes nothing of the membership that another has made meanwhile", async () => {
+  const serverClock = new FakeClock();
+  const server = await startTestServer({ embeddedOnly: true, serverClock });
+  const table = await server.table();
+  const [held, other] = [table.open(), table.open()];
+  must(await other.ensureSchema(never));
+  const key = { pk: "CLUSTER#east", sk: "MEMBERSHIP#antrea" };
+  // The answer "there is none" comes only after the other join is done.
+  const late = table.faults?.inject({
+    fault: { kind: "latency", ms: 1_000 },
+    operations: ["GetItem"],
+    key,
+    times: 1,
+  });
+  const joining = held.createMembership({ spec: specOf("east"), createdBy: "platform" }, never);
+  await until(() => late?.hits() === 1);
+  must(await other.createMembership({ spec: specOf("east"), createdBy: "platform" }, never));
+  must(await other.writeCondition(ready, observed(), {}, never));
+
+  await serverClock.advance(1_000);
+  const joined = must(await joining);
+
+  assert.equal(joined.kind, "unchanged");
+  assert.equal(must(await other.readConditions("east", "antrea", never)).length, 1);
 });
 
 test("a write of which no answer comes at all ends as a timeout, well within a beat", async () => {

@@ -31,12 +31,18 @@ export interface TestServer {
  * The embedded DynamoDB, or the one that DYNAMODB_LOCAL_URL names. It ends with the file that started it. With
  * `embeddedOnly` it is always the embedded one, which can be made to fail.
  */
-export async function startTestServer(only: { readonly embeddedOnly?: boolean } = {}): Promise<TestServer> {
+export async function startTestServer(
+  only: {
+    readonly embeddedOnly?: boolean;
+    /** Time of the embedded one, which its delays are counted by. */
+    readonly serverClock?: Clock;
+  } = {},
+): Promise<TestServer> {
   // Any keys will do for both; the SDK refuses to send without some.
   process.env["AWS_ACCESS_KEY_ID"] ??= "local";
   process.env["AWS_SECRET_ACCESS_KEY"] ??= "local";
   const real = only.embeddedOnly === true ? undefined : process.env["DYNAMODB_LOCAL_URL"];
-  const embedded = real === undefined ? await startTable({ clock: systemClock }) : undefined;
+  const embedded = real === undefined ? await startTable({ clock: only.serverClock ?? systemClock }) : undefined;
   const url = real ?? embedded?.url ?? "";
   const template = await readFile(new URL("../../infra/aws/table.yml", import.meta.url), "utf8");
   const opened: State[] = [];

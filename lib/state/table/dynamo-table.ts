@@ -1,6 +1,5 @@
 import {
   BatchGetItemCommand,
-  BatchWriteItemCommand,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
@@ -32,9 +31,8 @@ export interface DynamoTableOptions extends TableLocation {
 
 const BATCH_BACKOFF = { baseMs: 50, capMs: 400 };
 const BATCH_TRIES = 6;
-/** DynamoDB API reference: BatchGetItem takes 100 keys, BatchWriteItem 25. */
+/** DynamoDB API reference: BatchGetItem takes 100 keys. */
 const GET_BATCH = 100;
-const WRITE_BATCH = 25;
 
 /** Opens the table. Nothing is sent yet. */
 export function openDynamoTable(options: DynamoTableOptions): Table {
@@ -107,21 +105,6 @@ class DynamoTable implements Table {
       if (!read.ok) return read;
     }
     return ok(items);
-  }
-
-  async deleteMany(keys: readonly ItemKey[], call: Call): Promise<Result<void, StateError>> {
-    for (let start = 0; start < keys.length; start += WRITE_BATCH) {
-      const doomed = keys.slice(start, start + WRITE_BATCH).map(keyOf);
-      const deleted = await this.#batch(doomed, call, async (rest, abortSignal) => {
-        const RequestItems = { [this.#name]: rest.map((Key) => ({ DeleteRequest: { Key } })) };
-        const answer = await this.#client.send(new BatchWriteItemCommand({ RequestItems }), { abortSignal });
-        return (answer.UnprocessedItems?.[this.#name] ?? []).flatMap((r) =>
-          r.DeleteRequest?.Key === undefined ? [] : [r.DeleteRequest.Key],
-        );
-      });
-      if (!deleted.ok) return deleted;
-    }
-    return ok(undefined);
   }
 
   close(): void {

@@ -74,7 +74,6 @@ export interface Table {
   write(write: Exclude<Write, { kind: "check" }>, call: Call): Promise<Result<WriteAnswer, StateError>>;
   /** All or nothing, at most 100 writes. */
   transact(writes: readonly Write[], call: Call): Promise<Result<TransactionAnswer, StateError>>;
-  deleteMany(keys: readonly ItemKey[], call: Call): Promise<Result<void, StateError>>;
   /** Closes connections. */
   close(): void;
 }
