@@ -48,7 +48,7 @@ async function deliverAgain(data: string): Promise<void> {
 describe("a kill", { concurrency: true, timeout: 90_000 }, () => {
   it("of the window that holds the baton loses no connection where a standby is hot", async () => {
     const data = dataFolder();
-    const up = new HawserProcess(["up", "--standby", "hot", "--for", "28s", "--json", "--data", data]);
+    const up = new HawserProcess(["up", "--standby", "hot", "--for", "24s", "--json", "--data", data]);
     await up.until((line) => line["event"] === "condition" && line["type"] === "IsLeader", 2);
     const [taken] = await up.until((line) => line["event"] === "window");
     await deliverAgain(data);
