@@ -26,7 +26,7 @@ export type Phase = "connect" | "answer" | "body";
 
 /** Why there is no complete answer. */
 export interface ExchangeFailure {
-  /** `ended`: the caller's signal fired. `tooLarge`: the answer is over the limit. `broken`: see `error`. */
+  /** `ended`: the caller's signal fired, and not for a time limit of the caller's. `tooLarge`: the answer is over the limit. `broken`: see `error`. */
   readonly kind: "timeout" | "ended" | "tooLarge" | "broken";
   /** In `connect` nothing was sent. */
   readonly phase: Phase;
@@ -51,9 +51,9 @@ export async function exchange(
   limits: ExchangeLimits,
   alarms: Alarms,
 ): Promise<Result<HttpAnswer, ExchangeFailure>> {
-  if (limits.signal?.aborted === true) return failed({ kind: "ended", phase: "connect" });
+  if (limits.signal?.aborted === true) return failed({ kind: endedBy(limits.signal), phase: "connect" });
   return await new Promise((resolve) => {
-    const onAbort = (): void => running.stop("ended");
+    const onAbort = (): void => running.stop(endedBy(limits.signal));
     const running = new Running(lane, limits.maxBytes, (result) => {
       alarms.cancel(alarm);
       limits.signal?.removeEventListener("abort", onAbort);
@@ -66,6 +66,11 @@ export async function exchange(
     const { method, path, headers, body } = request;
     if (!lane.dispatch({ method, path, headers, body: body ?? null }, running)) running.stop("ended");
   });
+}
+
+/** A time limit around several calls is the server's lateness all the same; anything else is the caller's own wish. */
+function endedBy(signal: AbortSignal | undefined): "timeout" | "ended" {
+  return signal?.reason instanceof Error && signal.reason.name === "TimeoutError" ? "timeout" : "ended";
 }
 
 /** undici's handler for one request: keeps the phase, collects the body, settles once. */

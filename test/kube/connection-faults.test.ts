@@ -3,7 +3,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { type TestContext, test } from "node:test";
 import { createCertificateAuthority } from "../../infra/local/cluster/certificates.ts";
-import { systemClock } from "../../lib/base/clock.ts";
+import { deadline, systemClock } from "../../lib/base/clock.ts";
 import { causeOf } from "../../lib/kube/cause.ts";
 import type { KubeError } from "../../lib/kube/errors.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -244,6 +244,24 @@ test("ends a call when its signal fires, before and after it was sent", async (t
 
   for (const result of [ended, late]) assert.ok(!result.ok && result.error.kind === "network");
   assert.equal(server.received.length, 1);
+});
+
+test("calls a time limit of the caller's a timeout, not the caller's wish", async (t) => {
+  const clock = new FakeClock(new Date());
+  const server = await serverFor(t, () => undefined);
+  const { client } = clientTo(t, server);
+  // As a visit of several calls has one: shorter than what is left to a single call.
+  using visit = deadline(clock, 8000);
+  const call = client.get(ANNOUNCE, { timeoutMs: 60_000, signal: visit.signal });
+  await until(() => server.received.length === 1);
+  await clock.advance(8000);
+
+  for (const result of [await call, await client.get(ANNOUNCE, { timeoutMs: 60_000, signal: visit.signal })]) {
+    assert.ok(!result.ok && result.error.kind === "timeout");
+    assert.doesNotMatch(result.error.message, /ended by the caller/);
+  }
+  const { error } = (await call) as { readonly error: KubeError };
+  assert.equal(causeOf(error), "TimedOut");
 });
 
 test("refuses an answer of more than 10 MB", async (t) => {
