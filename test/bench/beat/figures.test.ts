@@ -32,7 +32,7 @@ function figures(requests: readonly LoggedRequest[], intervals: number) {
     samples: Array.from({ length: intervals + 1 }, (_, i) => sample(i)),
     retained: sample(intervals, { heapUsedBytes: 14e6 }),
     empty: sample(0, { rssBytes: 50e6, heapUsedBytes: 10e6 }),
-    record: { requests, opened: 2, open: 1 },
+    record: { requests, connectionsOpened: 2 },
     facts: {},
   });
 }

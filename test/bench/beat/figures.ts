@@ -46,8 +46,10 @@ export interface Figures {
   readonly rssKBPerMembership: number;
   /** After a full collection, less an empty process, by membership. */
   readonly heapKBPerMembership: number;
+  /** Since the start. */
   readonly connectionsOpened: number;
-  readonly connectionsOpen: number;
+  /** That carried requests while it was measured. */
+  readonly connectionsUsed: number;
   /** True when every request came over HTTP/2. */
   readonly http2: boolean;
   readonly authorizationBytes: number | undefined;
@@ -111,8 +113,8 @@ export function figuresOf(observed: Observed): Figures {
     rssMB: spreadOf(samples.slice(1).map(({ rssBytes }) => rssBytes / 1e6)),
     rssKBPerMembership: perMembership(Math.max(...samples.map(({ rssBytes }) => rssBytes)) - empty.rssBytes),
     heapKBPerMembership: perMembership(retained.heapUsedBytes - empty.heapUsedBytes),
-    connectionsOpened: record.opened,
-    connectionsOpen: record.open,
+    connectionsOpened: record.connectionsOpened,
+    connectionsUsed: new Set(inWindow.map(({ connection }) => connection)).size,
     http2: inWindow.every(({ http2 }) => http2),
     authorizationBytes: facts.authorizationBytes,
   };

@@ -47,9 +47,8 @@ export interface LoggedRequest {
 /** What a leader has seen. */
 export interface LeaderRecord {
   readonly requests: readonly LoggedRequest[];
-  /** TLS connections since the start, and open now; of all clients. */
-  readonly opened: number;
-  readonly open: number;
+  /** Connections that have carried announces since the start. */
+  readonly connectionsOpened: number;
 }
 
 /** The process of a leader, or of the members' API server. */

@@ -27,7 +27,8 @@ import {
 /** The process of a simulated API server: a leader with everything that members need there, or the members themselves. */
 
 const requests: LoggedRequest[] = [];
-let cluster: SimulatedCluster | undefined;
+/** Connections that have carried announces. */
+const connections = new Set<number>();
 
 const calls: ServerCalls = {
   startLeader: async ({ clusters, seed, webhook, mayUpdate }) => {
@@ -50,15 +51,16 @@ const calls: ServerCalls = {
   },
 
   record: async ({ fromMs, toMs }) => {
-    const { secured = 0, open = 0 } = cluster?.server.connectionCounts ?? {};
-    return { requests: requests.filter(({ atMs }) => atMs >= fromMs && atMs < toMs), opened: secured, open };
+    return {
+      requests: requests.filter(({ atMs }) => atMs >= fromMs && atMs < toMs),
+      connectionsOpened: connections.size,
+    };
   },
 };
 
 async function start(name: string, seed: number): Promise<SimulatedCluster> {
   // The bench keeps what it needs of the log itself.
-  cluster = await startSimulatedCluster({ name, clock: systemClock, random: seededRandom(seed), logCapacity: 1 });
-  return cluster;
+  return await startSimulatedCluster({ name, clock: systemClock, random: seededRandom(seed), logCapacity: 1 });
 }
 
 function clusterSetOf(cluster: string): MemberClusterSet {
@@ -112,11 +114,13 @@ function logMembers(leader: SimulatedCluster, sets: readonly MemberClusterSet[])
   leader.requestLog.subscribe((entry) => {
     const cluster = entry.user === undefined ? undefined : users.get(entry.user);
     if (cluster === undefined) return;
+    const announce = entry.resource === "memberclusterannounces";
+    if (announce) connections.add(entry.connection);
     const succeeded = entry.status >= 200 && entry.status < 300 && entry.complete;
     requests.push({
       cluster,
       verb: entry.verb,
-      beat: succeeded && writes.has(entry.verb) && entry.resource === "memberclusterannounces",
+      beat: succeeded && writes.has(entry.verb) && announce,
       atMs: entry.atMs + entry.durationMs,
       status: entry.status,
       connection: entry.connection,
