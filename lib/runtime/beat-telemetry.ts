@@ -23,6 +23,8 @@ interface Seen {
   readonly connected: boolean;
   /** Grid point of the last beat that succeeded, in milliseconds since the epoch. */
   readonly succeededAt: number | undefined;
+  /** Where its grid points lie; kept, as it is a hash. */
+  readonly offsetMs: number;
 }
 
 /**
@@ -38,19 +40,22 @@ export function createBeatTelemetry(
 ): BeatTelemetry {
   const seen = new Map<string, Seen>();
   let connected = 0;
-  const note = (cluster: string, next: Seen): void => {
-    connected += Number(next.connected) - Number(seen.get(cluster)?.connected ?? false);
+  const before = (cluster: string): Seen =>
+    seen.get(cluster) ?? { connected: false, succeededAt: undefined, offsetMs: gridOffsetMs(cluster, intervalMs) };
+  const note = (cluster: string, previous: Seen, change: Partial<Seen>): void => {
+    const next = { ...previous, ...change };
+    connected += Number(next.connected) - Number(previous.connected);
     seen.set(cluster, next);
   };
   const succeed = ({ cluster, ms }: BeatReport): void => {
-    const sentAt = clock.now().getTime() - ms;
-    const point = gridPointAtOrBefore(sentAt, gridOffsetMs(cluster, intervalMs), intervalMs);
-    const previous = seen.get(cluster)?.succeededAt;
+    const last = before(cluster);
+    const point = gridPointAtOrBefore(clock.now().getTime() - ms, last.offsetMs, intervalMs);
+    const previous = last.succeededAt;
     metrics.time("BeatLateness", sentAt - point);
     metrics.time("BeatDuration", ms);
     if (previous !== undefined)
       metrics.count("BeatsMissed", Math.max(0, Math.round((point - previous) / intervalMs) - 1));
-    note(cluster, { connected: true, succeededAt: point });
+    note(cluster, last, { connected: true, succeededAt: point });
   };
   return {
     beat: (report) => {
@@ -59,7 +64,7 @@ export function createBeatTelemetry(
       if (report.outcome === "withheld") metrics.count("BeatsWithheld");
       if (report.outcome === "failed") {
         metrics.count("BeatsFailed");
-        note(report.cluster, { connected: false, succeededAt: seen.get(report.cluster)?.succeededAt });
+        note(report.cluster, before(report.cluster), { connected: false });
       }
       metrics.gauge("Memberships", seen.size);
       metrics.gauge("Connected", connected);
