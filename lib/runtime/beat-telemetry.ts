@@ -49,7 +49,8 @@ export function createBeatTelemetry(
   };
   const succeed = ({ cluster, ms }: BeatReport): void => {
     const last = before(cluster);
-    const point = gridPointAtOrBefore(clock.now().getTime() - ms, last.offsetMs, intervalMs);
+    const sentAt = clock.now().getTime() - ms;
+    const point = gridPointAtOrBefore(sentAt, last.offsetMs, intervalMs);
     const previous = last.succeededAt;
     metrics.time("BeatLateness", sentAt - point);
     metrics.time("BeatDuration", ms);
