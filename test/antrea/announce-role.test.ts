@@ -196,6 +196,29 @@ describe("the role announce", () => {
 });
 
 describe("the role announce and its members", () => {
+  it("takes up who joins without waiting for a member that hangs", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    h.join("west");
+    h.member("west").fault = () => "hang";
+    const hold = await h.start();
+    await h.clock.advance(30_000);
+
+    h.join("south");
+    const before = h.clock.monotonicMs();
+    const prepared = h.role.prepare(h.store.revision, hold.signal);
+    await h.clock.advance(0);
+    await prepared;
+
+    assert.equal(h.clock.monotonicMs(), before);
+    assert.equal(h.requests("south").length, 2, "a beat that found no announce, and its creation");
+    h.store.memberships.delete("west");
+    const left = h.role.prepare(h.store.revision, hold.signal);
+    await h.clock.advance(0);
+    await left;
+    assert.equal(h.clock.monotonicMs(), before);
+  });
+
   it("waits for a ClusterSet, beats as soon as there is one, and shows it within the minute that antctl waits", async () => {
     const h = new RoleHarness();
     h.join("east", { bare: true });
