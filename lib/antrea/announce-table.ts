@@ -72,7 +72,9 @@ async function writeTable(
   const next: Record<string, ObservedCondition> = {};
   for (const type of types) {
     const { lastTransitionTime: _follows, ...condition } = published[FIELD[type]];
-    next[type] = { ...condition, assignment, fence };
+    // Within one fence the table takes nothing that was observed earlier, and a wall clock may have been set back.
+    const observedAt = Math.max(condition.observedAt, m.written.get(type)?.observedAt ?? 0);
+    next[type] = { ...condition, observedAt, assignment, fence };
   }
   const event = eventOf(m, published);
   const companions = { summary: summarise(published), event };

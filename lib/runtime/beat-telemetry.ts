@@ -3,10 +3,13 @@ import { gridOffsetMs, gridPointAtOrBefore } from "../base/grid.ts";
 import type { Log } from "./log.ts";
 import type { RoleMetrics } from "./metrics.ts";
 
-/** How one beat ended. `withheld`: it was not sent, because this window may not, or the hub asked to be left alone. */
+/**
+ * How one beat ended. `throttled`: the hub asked to be left alone for a while; `withheld`: it was not sent for that reason,
+ * or because this window may not.
+ */
 export interface BeatReport {
   readonly cluster: string;
-  readonly outcome: "ok" | "failed" | "withheld";
+  readonly outcome: "ok" | "failed" | "throttled" | "withheld";
   /** From the first byte of the request to its answer, in milliseconds. */
   readonly ms: number;
 }
@@ -62,6 +65,7 @@ export function createBeatTelemetry(
     beat: (report) => {
       metrics.count("Beats");
       if (report.outcome === "ok") succeed(report);
+      if (report.outcome === "throttled") metrics.count("BeatsThrottled");
       if (report.outcome === "withheld") metrics.count("BeatsWithheld");
       if (report.outcome === "failed") {
         metrics.count("BeatsFailed");

@@ -156,6 +156,37 @@ describe("the role announce", () => {
     assert.equal(h.shown("east")[0], "True");
   });
 
+  it("counts no failure while the leader that asks for time still counts the member as connected", async () => {
+    const h = new RoleHarness();
+    h.join("east", { options: { failureThreshold: 1, networkProfile: "default" } });
+    const hold = await h.start();
+    await h.toGridPoint("east");
+    h.leader().fault = () => kubeError("tooManyRequests", { retryAfterMs: 20_000 });
+
+    await h.clock.advance(25_000);
+    assert.equal(h.shown("east")[0], "True");
+    assert.deepEqual(hold.rounds.at(-1)?.exceptions, {});
+    assert.equal(h.beats.filter(({ outcome }) => outcome === "throttled").length, 2);
+    assert.equal(h.beats.filter(({ outcome }) => outcome === "failed").length, 0);
+
+    await h.clock.advance(40_000);
+    assert.equal(h.shown("east")[0], "False");
+    assert.equal(h.store.condition("east", "Ready")?.cause, "Throttled");
+  });
+
+  it("tells the table what changes after its clock was set back", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    await h.start();
+    await h.toGridPoint("east");
+    h.clock.setWall(new Date(h.clock.now().getTime() - 600_000));
+    h.leader().fault = () => kubeError("network");
+
+    await h.clock.advance(45_000);
+
+    assert.deepEqual(h.shown("east"), ["False", "True", "Disconnected"]);
+  });
+
   it("makes an announce again that was deleted, and says when it carries other IDs", async () => {
     const h = new RoleHarness();
     h.join("east");
