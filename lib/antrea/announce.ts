@@ -81,9 +81,9 @@ export async function sendBeat(
   return touch(leader, spec, touchTs, rest);
 }
 
-async function withinRest({ clock, signal, mayCreate }: BeatOptions, restMs: number): Promise<boolean> {
-  using limit = deadline(clock, restMs, signal);
-  return await mayCreate(limit.signal);
+async function withinRest(options: BeatOptions, restMs: number): Promise<boolean> {
+  using limit = deadline(options.clock, restMs, options.signal);
+  return await options.mayCreate(limit.signal);
 }
 
 async function touch(
