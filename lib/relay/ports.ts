@@ -26,6 +26,8 @@ export interface BatonRecord {
   readonly expiresAt?: number;
   /** The holder goes on, but wants to be relieved. */
   readonly yielding?: boolean;
+  /** A holder that yields releases the baton at this moment, if nobody takes it before. */
+  readonly endsAt?: number;
   /** Deployment time of a newer deployment that asks the holder to yield. */
   readonly yieldTo?: number;
   readonly standby?: { readonly id: string; readonly until: number };

@@ -442,6 +442,25 @@ describe("a deployment", () => {
     assert.equal(platform.record?.fence, 1);
   });
 
+  test("that is older takes over before the newer one's end when it was rolled back to, and no beat is missed", async () => {
+    const story = new Story();
+    const { platform } = story;
+    platform.deployedAt += 60_000;
+    platform.invoke(0);
+    await story.until(100);
+    platform.deployedAt -= 60_000;
+
+    // The worst of firings: 119 s apart.
+    for (let second = 101; second < 1_100; second += 119) {
+      await story.until(second);
+      platform.invoke(0);
+    }
+
+    assert.equal(platform.record?.deployedAt, platform.deployedAt);
+    assert.ok(story.longestGap(3, 1_000) <= 10.2, `a gap of ${story.longestGap(3, 1_000)} s`);
+    assert.deepEqual(platform.violations, []);
+  });
+
   test("that is newer leaves a holder alone that has been asked already", async () => {
     const story = new Story();
     const { platform } = story;
