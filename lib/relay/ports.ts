@@ -35,9 +35,9 @@ export interface BatonRecord {
   readonly deployedAt?: number;
   /** When the last complete round ended. */
   readonly roundAt?: number;
-  /** Cluster -> what is wrong; at most 200. */
+  /** Cluster -> what is wrong. A store may keep some of them beside the record; it counts those in `moreExceptions`. */
   readonly exceptions?: Readonly<Record<string, RoundException>>;
-  /** How many exceptions did not fit. */
+  /** How many exceptions are kept beside the record. */
   readonly moreExceptions?: number;
   /** The newest shard revision that the holder works by. */
   readonly seenRevision?: number;

@@ -227,6 +227,20 @@ describe("the role announce", () => {
 });
 
 describe("the role announce and its members", () => {
+  it("names every membership of a shard whose leader is down", async () => {
+    const h = new RoleHarness();
+    const names = Array.from({ length: 250 }, (_, i) => `member-${i}`);
+    for (const name of names) h.join(name);
+    h.leader().fault = () => kubeError("network");
+    const hold = await h.start();
+
+    await h.clock.advance(20_000);
+
+    const { exceptions = {}, moreExceptions } = hold.rounds.at(-1) ?? {};
+    assert.deepEqual(Object.keys(exceptions).toSorted(), names.toSorted());
+    assert.equal(moreExceptions, 0);
+  });
+
   it("takes up who joins without waiting for a member that hangs", async () => {
     const h = new RoleHarness();
     h.join("east");
