@@ -30,7 +30,7 @@ export interface ClusterConnector {
  * summary and history in one transaction, ordered by assignment and fence, and that a membership has connected once.
  */
 export type AnnounceStore = Pick<ShardStore, "readShardMemberships"> &
-  Pick<ConditionStore, "readConditions" | "writeConditions"> &
+  Pick<ConditionStore, "readConditions" | "writeConditions" | "fenceConditions"> &
   Pick<MembershipStore, "updateMembership">;
 
 /** Who is told what happens, for logs and metrics. */

@@ -116,6 +116,12 @@ export interface Hold {
    */
   mayWrite(): boolean;
   /**
+   * True when nobody before this window has a write under way: there was none, or it has said that it stopped. Else one
+   * that is paused may send what it had decided on whenever it wakes up, and a record that this window goes by must carry
+   * its fence before it is read.
+   */
+  predecessorStopped(): boolean;
+  /**
    * True while this window may do what is harmless when doubled (a beat): from the take on, and, for roles that may,
    * also while the store cannot be reached.
    */

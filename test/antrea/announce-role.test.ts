@@ -174,6 +174,39 @@ describe("the role announce", () => {
     assert.equal(h.store.condition("east", "Ready")?.cause, "Throttled");
   });
 
+  it("lets no late write of a predecessor that was paused stand, also where it has nothing to write itself", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    const first = await h.start(7);
+    await h.toGridPoint("east");
+    await h.stop(first);
+    const ready = h.store.condition("east", "Ready");
+    assert.ok(ready);
+
+    await h.start(8, { clean: false });
+    await h.toGridPoint("east");
+    const late = { ...ready, status: "False", observedAt: ready.observedAt + 1 } as const;
+    const area = { cluster: "east", protocol: "antrea", area: "announce" } as const;
+    const written = await h.store.writeConditions(area, { Ready: late }, {}, new AbortController().signal);
+
+    assert.equal(written.ok && written.value.kind, "outdated");
+    assert.equal(h.shown("east")[0], "True");
+  });
+
+  it("writes nothing for a predecessor that said that it stopped", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    const first = await h.start(7);
+    await h.toGridPoint("east");
+    await h.stop(first);
+    const writes = h.store.writes;
+
+    await h.start(8);
+    await h.clock.advance(60_000);
+
+    assert.equal(h.store.writes, writes);
+  });
+
   it("tells the table what changes after its clock was set back", async () => {
     const h = new RoleHarness();
     h.join("east");

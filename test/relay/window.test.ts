@@ -70,8 +70,10 @@ describe("a window of a cold relay", () => {
     assert.equal(platform.record?.fence, 2);
     assert.deepEqual([old.hold?.mayWrite(), next.hold?.mayWrite()], [true, false]);
     assert.equal(next.hold?.mayRepeat(), true);
+    assert.deepEqual([old.hold?.predecessorStopped(), next.hold?.predecessorStopped()], [true, false]);
     await story.until(653);
     assert.deepEqual([old.hold?.mayWrite(), next.hold?.mayWrite()], [false, true]);
+    assert.equal(next.hold?.predecessorStopped(), true);
   });
 
   test("waits out a predecessor that died at the handover before it writes", async () => {
@@ -89,6 +91,7 @@ describe("a window of a cold relay", () => {
 
     assert.equal(early, false);
     assert.equal(next.hold?.mayWrite(), true);
+    assert.equal(next.hold?.predecessorStopped(), false);
   });
 
   test("ends at once while the baton is held and fresh, with one read", async () => {
