@@ -5,9 +5,10 @@ import type { Clock } from "../../../lib/base/clock.ts";
 import { createCertificateAuthority } from "../cluster/certificates.ts";
 import { Watchdog } from "../lambda/watchdog.ts";
 import { type ClusterPartOptions, startApiServer } from "./api-server.ts";
+import type { Child } from "./child.ts";
 import { startControllerManager } from "./controller-manager.ts";
 import { writeCredentials } from "./credentials.ts";
-import { type Etcd, startEtcd } from "./etcd.ts";
+import { startEtcd } from "./etcd.ts";
 import { RealCluster } from "./real-cluster.ts";
 
 /** What a control plane is started with. */
@@ -27,11 +28,10 @@ export interface ControlPlane {
   readonly clusters: readonly RealCluster[];
   /** By name. @throws when there is none */
   cluster(name: string): RealCluster;
-  readonly etcd: Etcd;
+  /** URL of the etcd below all of them. */
+  readonly etcd: string;
   /** The processes, by what they are: `etcd`, `kube-apiserver NAME`, `kube-controller-manager NAME`. */
-  readonly processes: ReadonlyMap<string, number>;
-  /** Their logs and data, until the end. */
-  readonly folder: string;
+  readonly processes: ReadonlyMap<string, Child>;
   stop(): Promise<void>;
 }
 
@@ -46,37 +46,31 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const signal = AbortSignal.any([options.signal, failing.signal]);
   const folder = mkdtempSync(join(tmpdir(), "hawser-control-plane-"));
   const watchdog = new Watchdog(folder);
-  const stops: (() => Promise<void>)[] = [];
-  const processes = new Map<string, number>();
-  const own = (name: string, child: { readonly pid: number | undefined; stop(): Promise<void> }): void => {
-    stops.push(() => child.stop());
-    if (child.pid !== undefined) processes.set(name, child.pid);
-  };
+  const processes = new Map<string, Child>();
+  const clusters: RealCluster[] = [];
   const stop = async (): Promise<void> => {
-    for (const each of stops.toReversed()) await each();
+    for (const cluster of clusters) await cluster.close();
+    for (const child of [...processes.values()].toReversed()) await child.stop();
     await watchdog.stop();
     rmSync(folder, { recursive: true, force: true });
   };
   const began = clock.monotonicMs();
   try {
     const etcd = await startEtcd({ assets, folder, name: basename(folder), clock, watchdog, signal });
-    own("etcd", etcd);
-    const started = await Promise.allSettled(
-      options.clusters.map((name) =>
-        startCluster({ name, assets, folder: join(folder, name), etcd: etcd.url, clock, watchdog, signal }, own).catch(
-          (error: unknown) => {
-            // The others need not become ready first. The first reason is the one that is told.
-            failing.abort(error);
-            throw error;
-          },
-        ),
-      ),
-    );
+    processes.set("etcd", etcd.child);
+    const common = { assets, etcd: etcd.url, clock, watchdog, signal };
+    const start = async (name: string): Promise<RealCluster | undefined> => {
+      try {
+        return await startCluster({ ...common, name, folder: join(folder, name) }, processes);
+      } catch (error) {
+        // The others need not become ready first. The first reason is the one that is told.
+        failing.abort(error);
+        return undefined;
+      }
+    };
+    const started = await Promise.all(options.clusters.map(start));
+    clusters.push(...started.filter((cluster) => cluster !== undefined));
     signal.throwIfAborted();
-    const clusters = started.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-    stops.push(async () => {
-      for (const cluster of clusters) await cluster.close();
-    });
     const seconds = ((clock.monotonicMs() - began) / 1_000).toFixed(1);
     progress(`control plane: ${clusters.length} API servers ready after ${seconds} s`);
     const cluster = (name: string): RealCluster => {
@@ -84,7 +78,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       if (found === undefined) throw new Error(`the control plane has no cluster ${name}`);
       return found;
     };
-    return { clusters, cluster, etcd, processes, folder, stop };
+    return { clusters, cluster, etcd: etcd.url, processes, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -93,13 +87,13 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 
 async function startCluster(
   options: Omit<ClusterPartOptions, "authority" | "files">,
-  own: (name: string, child: { readonly pid: number | undefined; stop(): Promise<void> }) => void,
+  processes: Map<string, Child>,
 ): Promise<RealCluster> {
   const { name, clock, folder } = options;
   const authority = await createCertificateAuthority(`${name}-ca`, clock);
   const parts = { ...options, authority, files: await writeCredentials(folder, authority) };
   const server = await startApiServer(parts);
-  own(`kube-apiserver ${name}`, server.child);
-  own(`kube-controller-manager ${name}`, await startControllerManager(parts, server.url));
+  processes.set(`kube-apiserver ${name}`, server.child);
+  processes.set(`kube-controller-manager ${name}`, await startControllerManager(parts, server.url));
   return new RealCluster(name, server.adminKubeconfig, clock, authority);
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { request } from "undici";
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { Watchdog } from "../lambda/watchdog.ts";
+import type { Child } from "./child.ts";
 import { startOnFreePorts } from "./port.ts";
 
 const CALL_TIMEOUT_MS = 5_000;
@@ -20,11 +21,8 @@ export interface EtcdOptions {
 
 /** A running etcd of one member. */
 export interface Etcd {
-  readonly pid: number | undefined;
+  readonly child: Child;
   readonly url: string;
-  /** Forgets all history up to now, of all clusters that lie in it. */
-  compact(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Starts an etcd that does not wait for the disk: what it holds is not meant to outlive it. */
@@ -51,8 +49,7 @@ export async function startEtcd(options: EtcdOptions): Promise<Etcd> {
     }),
     (child, [port]) => child.untilReady(() => isMember(client(port), name), clock, signal),
   );
-  const url = client(ports[0]);
-  return { pid: child.pid, url, compact: () => compact(url), stop: () => child.stop() };
+  return { child, url: client(ports[0]) };
 }
 
 async function isMember(url: string, name: string): Promise<boolean> {
@@ -60,7 +57,8 @@ async function isMember(url: string, name: string): Promise<boolean> {
   return members?.some((member) => member.name === name) === true;
 }
 
-async function compact(url: string): Promise<void> {
+/** Forgets all history up to now, of all clusters that lie in the etcd at `url`. */
+export async function compactEtcd(url: string): Promise<void> {
   const { header } = (await call(url, "kv/range", { key: Buffer.from("/").toString("base64") })) as {
     header: { revision: string };
   };
