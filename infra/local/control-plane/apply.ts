@@ -7,36 +7,50 @@ import type { ApiObject } from "../cluster/types.ts";
 const SERVED_LIMIT_MS = 30_000;
 const LOOK_MS = 100;
 
+/** Where an applied object lies, and whether it was made by that. */
+export interface Applied {
+  readonly path: string;
+  readonly created: boolean;
+}
+
 /**
  * Applies the objects of a YAML text by server-side apply, as `kubectl apply --server-side --force-conflicts` does.
  * Waits for the resources of CustomResourceDefinitions to be served.
  * @throws when the server refuses one
  */
-export async function applyManifests(client: ApiClient, clock: Clock, yamlText: string): Promise<void> {
-  for (const object of readManifests(yamlText)) await applyObject(client, clock, object as ApiObject);
+export async function applyManifests(client: ApiClient, clock: Clock, yamlText: string): Promise<readonly Applied[]> {
+  const applied: Applied[] = [];
+  for (const object of readManifests(yamlText)) applied.push(await applyObject(client, clock, object as ApiObject));
+  return applied;
 }
 
-async function applyObject(client: ApiClient, clock: Clock, object: ApiObject): Promise<void> {
+async function applyObject(client: ApiClient, clock: Clock, object: ApiObject): Promise<Applied> {
   const name = object.metadata.name ?? "";
   const what = `${object.kind} ${name}`;
   const resource = await eventually(clock, `${what}: its resource`, () => findResource(client, object));
-  const group = groupPath(object.apiVersion);
   const namespace = resource.namespaced ? `/namespaces/${object.metadata.namespace ?? "default"}` : "";
-  const path = `${group}${namespace}/${resource.name}/${name}`;
+  const path = `${groupPath(object.apiVersion)}${namespace}/${resource.name}/${name}`;
   const query = "?fieldManager=hawser-local&force=true";
-  await eventually(clock, `${what}: its storage`, async () => {
-    const answer = await client.request("PATCH", path + query, object, "application/apply-patch+yaml");
-    if (answer.code < 300) return true;
-    // A definition that was made just now is in the discovery before all of the server knows it.
-    if (answer.code === 404 && resource.custom) return undefined;
+  const answer = await client.request("PATCH", path + query, object, "application/apply-patch+yaml");
+  if (answer.code >= 300) {
     throw new Error(`${client.server} refuses ${what}: ${answer.code} ${answer.body.message ?? ""}`);
-  });
-  if (object.kind === "CustomResourceDefinition") {
-    await eventually(clock, `${what} to be established`, async () => {
-      const { body } = await client.request("GET", path);
-      // Null for a moment after the definition was made.
-      const status = body["status"] as { conditions?: { type: string; status: string }[] | null } | undefined;
-      return status?.conditions?.some((c) => c.type === "Established" && c.status === "True") ? true : undefined;
+  }
+  if (object.kind === "CustomResourceDefinition") await untilServed(client, clock, object);
+  return { path, created: answer.code === 201 };
+}
+
+/** A definition is established before all of the server knows it: first it answers 404, then 429. */
+async function untilServed(client: ApiClient, clock: Clock, definition: ApiObject): Promise<void> {
+  const { group, names, versions } = definition["spec"] as {
+    group: string;
+    names: { plural: string };
+    versions: { name: string; served: boolean }[];
+  };
+  for (const { name } of versions.filter((version) => version.served)) {
+    const path = `/apis/${group}/${name}/${names.plural}`;
+    await eventually(clock, `${path} to be served`, async () => {
+      const { code } = await client.request("GET", `${path}?limit=1`);
+      return code === 200 ? true : undefined;
     });
   }
 }
@@ -44,7 +58,6 @@ async function applyObject(client: ApiClient, clock: Clock, object: ApiObject): 
 interface Resource {
   readonly name: string;
   readonly namespaced: boolean;
-  readonly custom: boolean;
 }
 
 async function findResource(client: ApiClient, object: ApiObject): Promise<Resource | undefined> {
@@ -52,9 +65,7 @@ async function findResource(client: ApiClient, object: ApiObject): Promise<Resou
   if (code !== 200) return undefined;
   const resources = (body["resources"] ?? []) as { name: string; kind: string; namespaced: boolean }[];
   const found = resources.find((r) => r.kind === object.kind && !r.name.includes("/"));
-  const group = object.apiVersion.split("/")[0] ?? "";
-  const custom = group.includes(".") && !group.endsWith(".k8s.io");
-  return found === undefined ? undefined : { name: found.name, namespaced: found.namespaced, custom };
+  return found === undefined ? undefined : { name: found.name, namespaced: found.namespaced };
 }
 
 function groupPath(apiVersion: string): string {

@@ -18,6 +18,7 @@ export class RealCluster {
   readonly #adminKubeconfig: string;
   readonly #authority: CertificateAuthority | undefined;
   readonly #clock: Clock;
+  readonly #created: string[] = [];
 
   /**
    * @param authority the cluster's certificate authority, where it is ours
@@ -67,7 +68,18 @@ export class RealCluster {
 
   /** Applies the objects of a YAML text; resources of CustomResourceDefinitions are served when it returns. */
   async applyManifests(yamlText: string): Promise<void> {
-    await applyManifests(this.admin, this.#clock, yamlText);
+    const applied = await applyManifests(this.admin, this.#clock, yamlText);
+    this.#created.push(...applied.filter((object) => object.created).map((object) => object.path));
+  }
+
+  /** Deletes what `applyManifests` has made, last first, and waits for it to be gone. */
+  async removeApplied(): Promise<void> {
+    for (const path of this.#created.splice(0).toReversed()) {
+      await eventually(this.#clock, `${path} in ${this.name} to be gone`, async () => {
+        const { code } = await this.admin.request("DELETE", path);
+        return code === 404 ? true : undefined;
+      });
+    }
   }
 
   /** Ends the administrator's connections; the server goes on. */
