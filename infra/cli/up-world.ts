@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../lib/base/clock.ts";
 import { systemRandom } from "../../lib/base/random.ts";
+import { AssetsError, findAssets } from "../local/control-plane/assets.ts";
 import { ManifestError } from "../local/world/manifests.ts";
 import { dataFolder } from "../local/world/state-file.ts";
-import { startWorld, type World, WorldError } from "../local/world/world.ts";
+import { startWorld, type World, WorldError, type WorldOptions } from "../local/world/world.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
 import type { UpOptions } from "./up.ts";
 import { Display } from "./up-display.ts";
@@ -16,6 +17,9 @@ export async function up(options: UpOptions): Promise<number> {
   if (options.manifests !== undefined && options.config !== undefined) {
     throw new CommandError("--manifests and --config exclude each other: simulated clusters or real ones", EXIT.usage);
   }
+  if (options.real === true && options.config !== undefined) {
+    throw new CommandError("--real and --config exclude each other: clusters of our own or yours", EXIT.usage);
+  }
   const ended = new AbortController();
   const end = (): void => ended.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
@@ -24,8 +28,7 @@ export async function up(options: UpOptions): Promise<number> {
   try {
     world = await startWorld({
       dataDir: dataFolder(options.data),
-      clusters:
-        options.config === undefined ? { manifests: options.manifests ?? MANIFESTS } : { config: options.config },
+      clusters: clustersOf(options),
       windowMs: options.window,
       standby: options.standby,
       clock: systemClock,
@@ -36,11 +39,18 @@ export async function up(options: UpOptions): Promise<number> {
     return await observe({ world, display, clock: systemClock, forMs: options.for, signal: ended.signal });
   } catch (error) {
     if (ended.signal.aborted) return EXIT.ok;
-    if (error instanceof ManifestError || error instanceof WorldError) throw new CommandError(error.message);
+    if (error instanceof ManifestError || error instanceof WorldError || error instanceof AssetsError) {
+      throw new CommandError(error.message);
+    }
     throw error;
   } finally {
     display.close();
     await world?.stop();
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(signal, end);
   }
+}
+
+function clustersOf({ config, manifests = MANIFESTS, real }: UpOptions): WorldOptions["clusters"] {
+  if (config !== undefined) return { config };
+  return real === true ? { manifests, assets: findAssets(process.env) } : { manifests };
 }

@@ -5,6 +5,7 @@ import { parseDuration } from "./duration.ts";
 export interface UpOptions {
   readonly manifests?: string;
   readonly config?: string;
+  readonly real?: boolean;
   readonly for?: number;
   readonly json?: boolean;
   readonly data?: string;
@@ -21,6 +22,7 @@ export function upCommand(): Command {
       "folder with a ClusterSet and a token Secret for each member (default: the ones shipped)",
     )
     .option("--config <file>", "real clusters instead of simulated ones, named by kubeconfigs (form below)")
+    .option("--real", "Kubernetes' own API servers instead of simulated ones (programs: npm run assets)")
     .option("--for <duration>", "end so long after all memberships have joined: 90s, 2m, 1h", parseDuration)
     .option("--json", "one JSON object a line, the last one a summary")
     .option("--data <dir>", "folder for what the local world writes (default: .hawser)")

@@ -1,18 +1,16 @@
 import { BeatLedger } from "../../infra/local/world/beats.ts";
 import { type SimulatedWorld, startSimulated } from "../../infra/local/world/simulated.ts";
 import type { ClusterSetSpec } from "../../lib/antrea/cluster-set.ts";
-import type { ClusterConnector, LeaderCluster, MemberCluster } from "../../lib/antrea/ports.ts";
+import type { ClusterConnector, LeaderCluster } from "../../lib/antrea/ports.ts";
 import { systemClock } from "../../lib/base/clock.ts";
-import { failed, ok } from "../../lib/base/result.ts";
 import { connectionFromKubeconfig } from "../../lib/kube/access/kubeconfig.ts";
 import type { KubeClient } from "../../lib/kube/client.ts";
-import type { Connection, Purpose } from "../../lib/kube/connection.ts";
 import { createKubeClient } from "../../lib/kube/http-kube-client.ts";
 import { Connections } from "../../lib/kube/pool.ts";
 import { parseServerUrl } from "../../lib/kube/server-url.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { settleIo, until } from "../support/until.ts";
+import { countedConnector } from "./counted-connector.ts";
 import { COMMON_AREA, NAMESPACE } from "./role-harness.ts";
 
 /** A simulated leader with its controllers and webhook, and members, over HTTPS; their clock stands still. */
@@ -54,35 +52,7 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
   const world = await startSimulated({ manifests, clock, random, ledger, progress: () => undefined });
   const connections = new Connections({ clock: systemClock, random, version: "test" });
   const kubeconfigs = new Map(world.members.map(({ cluster, kubeconfig }) => [cluster, kubeconfig]));
-  const underWay = new Set<Promise<unknown>>();
-  const counted = async <T>(call: Promise<T>): Promise<T> => {
-    underWay.add(call);
-    try {
-      return await call;
-    } finally {
-      underWay.delete(call);
-    }
-  };
-  const clientOf = (cluster: string, connection: Connection, purpose: Purpose): MemberCluster & LeaderCluster => {
-    const client = createKubeClient({ cluster, connection, purpose, connections });
-    return {
-      cluster,
-      get: (ref, options) => counted(client.get(ref, options)),
-      list: (type, namespace, options) => counted(client.list(type, namespace, options)),
-      create: (type, namespace, object, options) => counted(client.create(type, namespace, object, options)),
-      mergePatch: (ref, patch, options) => counted(client.mergePatch(ref, patch, options)),
-      mergePatchStatus: (ref, patch, options) => counted(client.mergePatchStatus(ref, patch, options)),
-      close: () => counted(client.close()),
-    };
-  };
-  const connector: ClusterConnector = {
-    connectMember: async ({ cluster }) => {
-      const connection = await connectionFromKubeconfig(kubeconfigs.get(cluster) ?? "", {});
-      if (!connection.ok) return failed(connection.error);
-      return ok(clientOf(cluster, connection.value, "member"));
-    },
-    connectLeader: (cluster, connection) => clientOf(cluster, connection, "beat"),
-  };
+  const { connector, pass } = countedConnector(kubeconfigs, connections, clock);
   const { leaderCluster } = world;
   return {
     ...world,
@@ -114,15 +84,7 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
       if (!connection.ok) throw new Error(connection.error.problem);
       return createKubeClient({ cluster: "leader", connection: connection.value, purpose: "beat", connections });
     },
-    pass: async (ms) => {
-      for (let passed = 0; passed < ms; passed += 1_000) {
-        await clock.advance(1_000);
-        do {
-          await until(() => underWay.size === 0);
-          await settleIo();
-        } while (underWay.size > 0);
-      }
-    },
+    pass,
     end: async () => {
       await connections.close();
       await world.stop();

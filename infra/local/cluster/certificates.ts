@@ -29,6 +29,8 @@ export interface ClientSubject {
 /** A certificate authority of one cluster. */
 export interface CertificateAuthority {
   readonly caPem: string;
+  /** The authority's private key (PKCS 8, PEM), for a signer outside this process. */
+  readonly caKeyPem: string;
   /** A server certificate for DNS names and IP addresses; as long-lived as the authority's own unless told otherwise. */
   issueServer(names: readonly string[], validity?: Validity): Promise<KeyPair>;
   /** A client certificate, by default from an hour ago for a year; one that is over (`notAfter` in the past) for the asking. */
@@ -83,6 +85,7 @@ export async function createCertificateAuthority(name: string, clock: Clock): Pr
 
   return {
     caPem: ca.toString("pem"),
+    caKeyPem: await privateKeyPem(keys.privateKey),
     issueServer: (names, validity) => issue(serverSubject(names), { ...lasting, ...validity }),
     issueClient: (subject, validity) => issue(clientSubject(subject), validity),
   };

@@ -2,19 +2,26 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 // Each line is the whole list of process groups. The end of the input is the death of the writer.
-const SCRIPT = 'while read -r line; do groups=$line; done; for group in $groups; do kill -s KILL -- "-$group"; done';
+const KILL = 'while read -r line; do groups=$line; done; for group in $groups; do kill -s KILL -- "-$group"; done';
+const REMOVE = '[ -z "$1" ] || rm -rf -- "$1"';
 
 /**
- * Kills execution environments when this process dies in a way that lets it do nothing more (SIGKILL). A frozen
- * environment cannot notice that by itself, and would be left for ever.
+ * Kills processes that were started when this one dies in a way that lets it do nothing more (SIGKILL). A frozen
+ * execution environment cannot notice that by itself, an API server does not care: both would be left for ever.
  */
 export class Watchdog {
   readonly #process: ChildProcess;
   readonly #groups = new Set<number>();
 
-  constructor() {
+  /** @param folder is removed with the last of them */
+  constructor(folder = "") {
+    const script = `${KILL}; ${REMOVE}`;
     // In a session of its own: Ctrl-C in the terminal must not end it before its time.
-    this.#process = spawn("/bin/sh", ["-c", SCRIPT], { detached: true, stdio: ["pipe", "ignore", "ignore"], env: {} });
+    this.#process = spawn("/bin/sh", ["-c", script, "watchdog", folder], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+      env: {},
+    });
     // An error here means that it has gone; what it would do is then not done, and nothing else can be.
     this.#process.stdin?.on("error", () => {});
   }

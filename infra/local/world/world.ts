@@ -13,6 +13,7 @@ import type { WorldEvent } from "./events.ts";
 import { FunctionLog } from "./function-log.ts";
 import { readManifests } from "./manifests.ts";
 import { useRealClusters } from "./real.ts";
+import { startOnControlPlane } from "./real-control-plane.ts";
 import { startSimulated } from "./simulated.ts";
 import { type LocalWorldState, readLocalWorld, removeLocalWorld, writeLocalWorld } from "./state-file.ts";
 
@@ -25,7 +26,8 @@ export class WorldError extends Error {}
 export interface WorldOptions {
   /** Folder for its state file, kubeconfigs and logs. */
   readonly dataDir: string;
-  readonly clusters: { readonly manifests: string } | { readonly config: string };
+  /** Manifests are applied in simulated clusters; with `assets`, a folder with Kubernetes' programs, in real ones. */
+  readonly clusters: { readonly manifests: string; readonly assets?: string } | { readonly config: string };
   /** Timeout of the relay's functions, in milliseconds. */
   readonly windowMs: number;
   readonly standby: "cold" | "hot";
@@ -114,10 +116,13 @@ async function startClusters(
   ledger: BeatLedger,
   progress: (m: string) => void,
 ): Promise<ClusterWorld> {
-  const { clock, random, clusters } = options;
-  return "config" in clusters
-    ? await useRealClusters({ configFile: clusters.config, clock, ledger, progress })
-    : await startSimulated({ manifests: readManifests(clusters.manifests), clock, random, ledger, progress });
+  const { clock, random, clusters, signal } = options;
+  if ("config" in clusters) return await useRealClusters({ configFile: clusters.config, clock, ledger, progress });
+  const manifests = readManifests(clusters.manifests);
+  const { assets } = clusters;
+  return assets === undefined
+    ? await startSimulated({ manifests, clock, random, ledger, progress })
+    : await startOnControlPlane({ assets, manifests, clock, ledger, progress, signal });
 }
 
 function tellBeat(options: WorldOptions, announces: ReadonlyMap<string, string>, beat: ReceivedBeat): void {

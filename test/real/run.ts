@@ -1,0 +1,147 @@
+// Runs the tests that need real Kubernetes API servers, one file after the other on one world of four clusters.
+// `--help` tells how to name other clusters.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, extname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { AssetsError, findAssets } from "../../infra/local/control-plane/assets.ts";
+import { type ControlPlane, startControlPlane } from "../../infra/local/control-plane/control-plane.ts";
+import { Watchdog } from "../../infra/local/lambda/watchdog.ts";
+import { systemClock } from "../../lib/base/clock.ts";
+import { CLUSTERS_FILE, type ClustersFile, writeClustersFile } from "./clusters-under-test.ts";
+
+const HELP = `Runs tests on real Kubernetes API servers.
+
+  npm run test:real -- [options] [test files]
+  npm run test:contract -- [options]              the contract of the Kubernetes API alone
+
+  --kubeconfig FILE   an administrator's kubeconfig of a cluster to run on, instead of ones that are started for it;
+                      up to four times: leader, member, member, the one that the contract is tried on. The tests write
+                      into them and delete what they wrote. Or HAWSER_TEST_KUBECONFIGS=FILE${delimiter}FILE...
+  --limit MINUTES     how long all of it may take (default: 15)
+
+The programs come from the folder in KUBEBUILDER_ASSETS, else from that of "npm run assets".`;
+
+const NAMES = ["north", "east", "west", "contract"];
+
+interface Settings {
+  readonly files: readonly string[];
+  readonly kubeconfigs: readonly string[];
+  readonly limitMs: number;
+}
+
+function readSettings(argv: readonly string[]): Settings | "help" {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      kubeconfig: { type: "string", multiple: true, default: [] },
+      limit: { type: "string", default: "15" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return "help";
+  const fromEnvironment = (process.env["HAWSER_TEST_KUBECONFIGS"] ?? "").split(delimiter).filter((f) => f !== "");
+  return {
+    files: globSync(positionals.length === 0 ? "test/**/*.real.ts" : positionals).toSorted(),
+    kubeconfigs: values.kubeconfig.length > 0 ? values.kubeconfig : fromEnvironment,
+    limitMs: Number(values.limit) * 60_000,
+  };
+}
+
+/** The clusters that the user has named. */
+function namedClusters(files: readonly string[]): ClustersFile {
+  const clusters = files.map((file) => ({
+    name: basename(file, extname(file)),
+    adminKubeconfig: readFileSync(file, "utf8"),
+  }));
+  return { clusters };
+}
+
+function startedClusters({ clusters, etcd }: ControlPlane): ClustersFile {
+  const described = clusters.map((c) => ({ name: c.name, adminKubeconfig: c.adminKubeconfig() }));
+  return { clusters: described, etcd };
+}
+
+/** Runs the files; true when all of their tests ran and passed. */
+async function runTests(files: readonly string[], environment: object, folder: string, signal: AbortSignal) {
+  const report = join(folder, "report.tap");
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [
+      "--test",
+      "--test-concurrency=1",
+      "--test-reporter=spec",
+      "--test-reporter-destination=stdout",
+      "--test-reporter=tap",
+      `--test-reporter-destination=${report}`,
+      ...files,
+    ],
+    // A group of its own: a file that hangs is a process below this one, and is killed with it.
+    { stdio: "inherit", detached: true, env: { ...process.env, ...environment } },
+  );
+  const watchdog = new Watchdog();
+  if (child.pid !== undefined) watchdog.add(child.pid);
+  const kill = (): void => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+  };
+  signal.addEventListener("abort", kill);
+  const [code] = (await once(child, "exit")) as [number | null];
+  signal.removeEventListener("abort", kill);
+  if (child.pid !== undefined) watchdog.remove(child.pid);
+  await watchdog.stop();
+  if (code !== 0) return false;
+  const notRun = [...readFileSync(report, "utf8").matchAll(/^# (skipped|todo|cancelled) ([1-9]\d*)$/gm)];
+  for (const [, how, count] of notRun) console.error(`${count} tests were ${how}: what is not run proves nothing`);
+  return notRun.length === 0;
+}
+
+function showLogs(controlPlane: ControlPlane | undefined): void {
+  for (const [name, child] of controlPlane?.processes ?? [])
+    console.log(`--- ${name}, end of its log\n${child.logTail()}`);
+}
+
+async function main(settings: Settings): Promise<number> {
+  if (settings.files.length === 0) throw new Error("there is no test of that name");
+  const ended = new AbortController();
+  const limit = setTimeout(() => {
+    console.error(`not done after ${settings.limitMs / 60_000} minutes: ended`);
+    ended.abort();
+  }, settings.limitMs);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ended.abort());
+  const folder = mkdtempSync(join(tmpdir(), "hawser-test-real-"));
+  const began = performance.now();
+  let controlPlane: ControlPlane | undefined;
+  try {
+    if (settings.kubeconfigs.length === 0) {
+      controlPlane = await startControlPlane({
+        assets: findAssets(process.env),
+        clusters: settings.files.some((file) => file.startsWith("test/real/")) ? NAMES : NAMES.slice(-1),
+        clock: systemClock,
+        progress: (message) => console.log(message),
+        signal: ended.signal,
+      });
+    }
+    const content = controlPlane === undefined ? namedClusters(settings.kubeconfigs) : startedClusters(controlPlane);
+    const environment = { [CLUSTERS_FILE]: writeClustersFile(folder, content) };
+    const passed = await runTests(settings.files, environment, folder, ended.signal);
+    if (!passed && !ended.signal.aborted) showLogs(controlPlane);
+    console.log(`${passed ? "passed" : "FAILED"} after ${Math.round((performance.now() - began) / 1_000)} s`);
+    return passed ? 0 : 1;
+  } catch (error) {
+    if (ended.signal.aborted) return 1;
+    if (!(error instanceof AssetsError)) throw error;
+    console.error(error.message);
+    return 1;
+  } finally {
+    clearTimeout(limit);
+    await controlPlane?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const settings = readSettings(process.argv.slice(2));
+if (settings === "help") console.log(HELP);
+else process.exitCode = await main(settings);
