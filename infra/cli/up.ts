@@ -26,7 +26,12 @@ export function upCommand(): Command {
     .option("--for <duration>", "end so long after all memberships have joined: 90s, 2m, 1h", parseDuration)
     .option("--json", "one JSON object a line, the last one a summary")
     .option("--data <dir>", "folder for what the local world writes (default: .hawser)")
-    .option("--window <duration>", "longest run of one window, as Lambda's timeout: 30s to 15m", parseWindow, 900_000)
+    .option(
+      "--window <duration>",
+      "longest run of one window: 45s to 15m; schedules fire as much faster",
+      parseWindow,
+      900_000,
+    )
     .addOption(
       new Option("--standby <mode>", "whether a second window stands ready").choices(["cold", "hot"]).default("cold"),
     )
@@ -53,6 +58,6 @@ The file of --config (YAML; paths are relative to it):
 
 function parseWindow(text: string): number {
   const ms = parseDuration(text);
-  if (ms < 30_000 || ms > 900_000) throw new InvalidArgumentError("a window lasts from 30s to 15m");
+  if (ms < 45_000 || ms > 900_000) throw new InvalidArgumentError("a window lasts from 45s to 15m");
   return ms;
 }

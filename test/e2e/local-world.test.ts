@@ -55,6 +55,24 @@ describe("the local world", { concurrency: true }, () => {
     }
   });
 
+  it("hands over from window to window without a missed beat", async () => {
+    const up = new HawserProcess(["up", "--window", "45s", "--for", "42s", "--json", "--data", folder()]);
+
+    const { code, stderr } = await up.finished;
+
+    assert.equal(code, 0, stderr);
+    const fences = new Set(up.lines.filter((line) => line["event"] === "window").map((line) => line["fence"]));
+    assert.ok(fences.size >= 2, "the baton went from one window to the next");
+    const summary = up.lines.at(-1) as { event: string; memberships: MembershipSummary[] };
+    assert.deepEqual(
+      summary.memberships.map((m) => [m.cluster, m.connected, m.missed]),
+      [
+        ["east", true, 0],
+        ["west", true, 0],
+      ],
+    );
+  });
+
   it("answers status and join while it runs, ends clean on Ctrl-C, and starts again", async () => {
     const data = folder();
     const up = new HawserProcess(["up", "--json", "--data", data]);
@@ -124,7 +142,7 @@ describe("the hawser command", () => {
   it("exits 2 and says what is wrong when it is called wrongly", async () => {
     const cases: [string[], RegExp][] = [
       [["up", "--for", "soon"], /a duration is a number/],
-      [["up", "--window", "5s"], /from 30s to 15m/],
+      [["up", "--window", "5s"], /from 45s to 15m/],
       [["up", "--manifests", "x", "--config", "y"], /exclude each other/],
       [["join"], /--file/],
       [["nonsense"], /unknown command/],

@@ -41,6 +41,14 @@ export interface LocalAwsOptions {
   readonly onLog: (event: LogEvent) => void;
 }
 
+/**
+ * How long a minute of the schedules lasts: as much shorter as the windows are. A window of 15 minutes bridges the 119
+ * seconds that two firings may be apart; a shorter one would end before its successor is fired.
+ */
+function minuteFor(windowMs: number): number {
+  return Math.min(60_000, windowMs / 15);
+}
+
 /** Starts DynamoDB, SSM, Lambda with the packaged functions, and EventBridge Scheduler, all on 127.0.0.1. */
 export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws> {
   const { clock, random } = options;
@@ -63,6 +71,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
       clock,
       random,
       ids,
+      minuteMs: minuteFor(options.windowMs),
       region: REGION,
       accountId: ACCOUNT,
       invoke: (arn, payload) => Promise.resolve(lambda?.invokeEvent(arn, payload) ?? "notFound"),
