@@ -14,7 +14,7 @@ export interface CountedConnector {
    * Lets time pass no faster than the connector's calls are answered: limits of the servers run by the same clock.
    * @param ms in whole seconds
    */
-  pass(ms: number): Promise<void>;
+  readonly pass: (ms: number) => Promise<void>;
 }
 
 /** @param kubeconfigs of the members, by cluster */

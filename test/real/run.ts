@@ -2,7 +2,7 @@
 // `--help` tells how to name other clusters.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, extname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -98,9 +98,13 @@ async function runTests(files: readonly string[], environment: object, folder: s
   return notRun.length === 0;
 }
 
-function showLogs(controlPlane: ControlPlane | undefined): void {
-  for (const [name, child] of controlPlane?.processes ?? [])
-    console.log(`--- ${name}, end of its log\n${child.logTail()}`);
+/** Keeps the logs of a control plane on which tests have failed: they end with it otherwise. */
+function keepLogs(controlPlane: ControlPlane): void {
+  const folder = mkdtempSync(join(tmpdir(), "hawser-test-real-logs-"));
+  for (const [name, { logFile }] of controlPlane.processes) {
+    copyFileSync(logFile, join(folder, `${name.replace(" ", "-")}.log`));
+  }
+  console.log(`The logs of the control plane are in ${folder}`);
 }
 
 async function main(settings: Settings): Promise<number> {
@@ -127,7 +131,7 @@ async function main(settings: Settings): Promise<number> {
     const content = controlPlane === undefined ? namedClusters(settings.kubeconfigs) : startedClusters(controlPlane);
     const environment = { [CLUSTERS_FILE]: writeClustersFile(folder, content) };
     const passed = await runTests(settings.files, environment, folder, ended.signal);
-    if (!passed && !ended.signal.aborted) showLogs(controlPlane);
+    if (!passed && controlPlane !== undefined) keepLogs(controlPlane);
     console.log(`${passed ? "passed" : "FAILED"} after ${Math.round((performance.now() - began) / 1_000)} s`);
     return passed ? 0 : 1;
   } catch (error) {
