@@ -2,7 +2,7 @@
 // `--help` tells how to name other clusters.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, globSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, extname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -65,9 +65,16 @@ function startedClusters({ clusters, etcd }: ControlPlane): ClustersFile {
   return { clusters: described, etcd };
 }
 
+interface TestRun {
+  readonly files: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** File for the report by which tests are counted. */
+  readonly report: string;
+  readonly watchdog: Watchdog;
+}
+
 /** Runs the files; true when all of their tests ran and passed. */
-async function runTests(files: readonly string[], environment: object, folder: string, signal: AbortSignal) {
-  const report = join(folder, "report.tap");
+async function runTests({ files, environment, report, watchdog }: TestRun, signal: AbortSignal): Promise<boolean> {
   const child: ChildProcess = spawn(
     process.execPath,
     [
@@ -82,7 +89,6 @@ async function runTests(files: readonly string[], environment: object, folder: s
     // A group of its own: a file that hangs is a process below this one, and is killed with it.
     { stdio: "inherit", detached: true, env: { ...process.env, ...environment } },
   );
-  const watchdog = new Watchdog();
   if (child.pid !== undefined) watchdog.add(child.pid);
   const kill = (): void => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
@@ -91,7 +97,6 @@ async function runTests(files: readonly string[], environment: object, folder: s
   const [code] = (await once(child, "exit")) as [number | null];
   signal.removeEventListener("abort", kill);
   if (child.pid !== undefined) watchdog.remove(child.pid);
-  await watchdog.stop();
   if (code !== 0) return false;
   const notRun = [...readFileSync(report, "utf8").matchAll(/^# (skipped|todo|cancelled) ([1-9]\d*)$/gm)];
   for (const [, how, count] of notRun) console.error(`${count} tests were ${how}: what is not run proves nothing`);
@@ -114,8 +119,15 @@ async function main(settings: Settings): Promise<number> {
     console.error(`not done after ${settings.limitMs / 60_000} minutes: ended`);
     ended.abort();
   }, settings.limitMs);
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ended.abort());
+  let interrupted = false;
+  const interrupt = (): void => {
+    interrupted = true;
+    ended.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
   const folder = mkdtempSync(join(tmpdir(), "hawser-test-real-"));
+  // When this process is killed, neither the tests nor the kubeconfigs are left.
+  const watchdog = new Watchdog(folder);
   const began = performance.now();
   let controlPlane: ControlPlane | undefined;
   try {
@@ -130,8 +142,9 @@ async function main(settings: Settings): Promise<number> {
     }
     const content = controlPlane === undefined ? namedClusters(settings.kubeconfigs) : startedClusters(controlPlane);
     const environment = { [CLUSTERS_FILE]: writeClustersFile(folder, content) };
-    const passed = await runTests(settings.files, environment, folder, ended.signal);
-    if (!passed && controlPlane !== undefined) keepLogs(controlPlane);
+    const run = { files: settings.files, environment, report: join(folder, "report.tap"), watchdog };
+    const passed = await runTests(run, ended.signal);
+    if (!passed && !interrupted && controlPlane !== undefined) keepLogs(controlPlane);
     console.log(`${passed ? "passed" : "FAILED"} after ${Math.round((performance.now() - began) / 1_000)} s`);
     return passed ? 0 : 1;
   } catch (error) {
@@ -142,7 +155,7 @@ async function main(settings: Settings): Promise<number> {
   } finally {
     clearTimeout(limit);
     await controlPlane?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await watchdog.stop();
   }
 }
 
