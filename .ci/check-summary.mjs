@@ -2,7 +2,10 @@
 import { readFileSync } from "node:fs";
 
 const least = Number(process.argv[2] ?? 8);
-const lines = readFileSync(0, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const lines = readFileSync(0, "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
 const summary = lines.at(-1);
 const faults = [];
 if (summary?.event !== "summary") faults.push(`the last line is not the summary but ${JSON.stringify(summary)}`);

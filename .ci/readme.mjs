@@ -11,7 +11,12 @@ function commands(text) {
   for (const match of text.matchAll(/^([ \t]*)```sh\n([\s\S]*?)^[ \t]*```$/gm)) {
     const before = text.slice(0, match.index).trimEnd();
     if (before.endsWith(AWS_MARK)) continue;
-    found.push(...match[2].split("\n").map((line) => line.trim()).filter((line) => line !== ""));
+    found.push(
+      ...match[2]
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== ""),
+    );
   }
   return found;
 }

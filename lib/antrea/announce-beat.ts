@@ -26,16 +26,23 @@ export async function beat(
     clock,
     timeoutMs: timing.beatTimeoutMs,
     signal,
-    mayCreate: async () => hold.mayWrite() && (await deps.mayCreate(m.membership, signal)) && hold.mayWrite(),
+    mayCreate: async (limit) => hold.mayWrite() && (await deps.mayCreate(m.membership, limit)) && hold.mayWrite(),
   });
   // Also of a failed beat: it may have arrived.
   link.touchTs = touchTs;
   // What was broken off, or belongs to a connection that has been replaced, says nothing.
   if (signal.aborted || m.link !== link) return;
   const nowMs = clock.monotonicMs();
-  telemetry.beat({ cluster: m.membership.cluster, outcome: seen.kind, ms: nowMs - startedMs });
+  const throttled = isThrottled(seen);
+  telemetry.beat({
+    cluster: m.membership.cluster,
+    outcome: throttled ? "throttled" : seen.kind,
+    ms: nowMs - startedMs,
+  });
   if (seen.kind === "ok") m.succeededMs = nowMs;
   m.deferredUntilMs = deferral(seen, m.succeededMs, nowMs);
+  // A leader that asks for time lives, and still counts us as connected: that is no failed beat.
+  if (throttled && m.succeededMs !== undefined && nowMs - m.succeededMs < LEADER_CONNECTION_TIMEOUT_MS) return;
   const observation = observationOf(seen, link);
   if (observation !== undefined) m.observe(observation, clock.now().getTime());
 }
@@ -46,6 +53,10 @@ function observationOf(seen: BeatObservation, link: LeaderLink): ConnectivityObs
   if (seen.mismatches.length === 0) return { kind: "announced", found: seen.found };
   const message = describeMismatch(seen.mismatches, link.spec);
   return { kind: "announced", found: seen.found, mismatch: { cause: "ConfigurationInvalid", message } };
+}
+
+function isThrottled(seen: BeatObservation): boolean {
+  return seen.kind === "failed" && seen.error.kind === "tooManyRequests";
 }
 
 /**

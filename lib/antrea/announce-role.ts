@@ -107,10 +107,13 @@ class AnnounceRole implements RoleWork {
     await disconnect(m);
   }
 
-  /** Waits for the members, but not for ever: those that take longer join the grid when they have answered. */
+  /**
+   * Waits for the members, but not for ever: those that take longer join the grid when they have answered. A window at
+   * work waits for none: who joins or leaves must not wait for a member that hangs.
+   */
   async #lookAtAll(signal: AbortSignal): Promise<void> {
     const looks = [...this.#members.values()].filter((m) => this.#lookIsDue(m)).map((m) => this.#look(m));
-    if (looks.length === 0) return;
+    if (looks.length === 0 || this.#hold !== undefined) return;
     const answered = new AbortController();
     const enough = AbortSignal.any([answered.signal, signal]);
     void Promise.all(looks).then(() => answered.abort());

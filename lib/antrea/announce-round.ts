@@ -1,25 +1,20 @@
 import type { Hold, RoundException } from "../relay/ports.ts";
 import type { AnnouncedMembership } from "./announced-membership.ts";
 
-/** Most exceptions that the baton carries by name. */
-const MAX_EXCEPTIONS = 200;
-
 type Round = Parameters<Hold["reportRound"]>[0];
 
 /**
  * What the baton says of the shard beside the time of the last round: which memberships are not as they should be. One
- * that is not named is healthy, so that a healthy beat costs no write of its own.
+ * that is not named is healthy, so that a healthy beat costs no write of its own. All are named, also of a shard whose only
+ * leader is down: the store keeps what does not fit into the baton beside it.
  */
 export function describeRound(members: Iterable<AnnouncedMembership>): Omit<Round, "roundAt"> {
   const exceptions: Record<string, RoundException> = {};
-  let count = 0;
   for (const m of members) {
     const exception = exceptionOf(m);
-    if (exception === undefined) continue;
-    if (count < MAX_EXCEPTIONS) exceptions[m.membership.cluster] = exception;
-    count += 1;
+    if (exception !== undefined) exceptions[m.membership.cluster] = exception;
   }
-  return { exceptions, moreExceptions: Math.max(0, count - MAX_EXCEPTIONS) };
+  return { exceptions, moreExceptions: 0 };
 }
 
 function exceptionOf(m: AnnouncedMembership): RoundException | undefined {

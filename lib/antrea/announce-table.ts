@@ -23,7 +23,7 @@ export function tableIsBehind(m: AnnouncedMembership): boolean {
  */
 export async function keepTable(m: AnnouncedMembership, hold: Hold, deps: AnnounceDependencies): Promise<void> {
   // Before this window alone may write, a last write of the predecessor may still be on its way into the table.
-  if (m.published === undefined && !(hold.mayWrite() && (await readTable(m, deps)))) return;
+  if (m.published === undefined && !(hold.mayWrite() && (await readTable(m, hold, deps)))) return;
   while (m.published !== undefined && changedTypes(m, m.published).length > 0) {
     if (!hold.mayWrite() || !(await writeTable(m, m.published, hold, deps))) return;
   }
@@ -38,9 +38,15 @@ export async function keepTable(m: AnnouncedMembership, hold: Hold, deps: Announ
   }
 }
 
-async function readTable(m: AnnouncedMembership, { store, clock }: AnnounceDependencies): Promise<boolean> {
+async function readTable(m: AnnouncedMembership, hold: Hold, { store, clock }: AnnounceDependencies): Promise<boolean> {
   const { signal } = m.controller;
-  const read = await store.readConditions(m.membership.cluster, AREA.protocol, signal);
+  const { cluster, assignment } = m.membership;
+  // A predecessor that is only paused may send a last write when it wakes up: after this read it would stand unseen.
+  if (!hold.predecessorStopped()) {
+    const fenced = await store.fenceConditions({ ...AREA, cluster }, { assignment, fence: hold.fence }, signal);
+    if (!fenced.ok || fenced.value === "outdated" || signal.aborted) return false;
+  }
+  const read = await store.readConditions(cluster, AREA.protocol, signal);
   if (!read.ok || signal.aborted) return false;
   m.begin(connectivityOf(read.value), clock.now().getTime());
   return true;
@@ -72,7 +78,9 @@ async function writeTable(
   const next: Record<string, ObservedCondition> = {};
   for (const type of types) {
     const { lastTransitionTime: _follows, ...condition } = published[FIELD[type]];
-    next[type] = { ...condition, assignment, fence };
+    // Within one fence the table takes nothing that was observed earlier, and a wall clock may have been set back.
+    const observedAt = Math.max(condition.observedAt, m.written.get(type)?.observedAt ?? 0);
+    next[type] = { ...condition, observedAt, assignment, fence };
   }
   const event = eventOf(m, published);
   const companions = { summary: summarise(published), event };

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, deadline } from "../base/clock.ts";
 import type { CallOptions, KubeObject } from "../kube/client.ts";
 import type { KubeError } from "../kube/errors.ts";
 import type { ClusterSetSpec } from "./cluster-set.ts";
@@ -42,8 +42,11 @@ export interface BeatOptions {
   /** The whole beat, in milliseconds; to be shorter than the interval. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Asked before an announce is made where there is none: a membership that is leaving must not make it again. */
-  mayCreate(): Promise<boolean>;
+  /**
+   * Asked before an announce is made where there is none: a membership that is leaving must not make it again. To be
+   * answered before the signal fires, as the question is part of the beat.
+   */
+  mayCreate(signal: AbortSignal): Promise<boolean>;
 }
 
 /**
@@ -69,13 +72,18 @@ export async function sendBeat(
 
   const first = await touch(leader, spec, touchTs, rest);
   if (first.kind !== "failed" || first.error.kind !== "notFound") return first;
-  if (!(await options.mayCreate())) return { kind: "withheld" };
+  if (!(await withinRest(options, rest().timeoutMs))) return { kind: "withheld" };
 
   const object = announceObject(spec, spec.commonArea, { [TOUCH_ANNOTATION]: touchTs });
   const created = await leader.create(MEMBER_CLUSTER_ANNOUNCES, spec.commonArea, object, rest());
   if (created.ok) return seen(created.value.object, spec, false);
   if (created.error.kind !== "alreadyExists") return { kind: "failed", error: created.error, found: false };
   return touch(leader, spec, touchTs, rest);
+}
+
+async function withinRest(options: BeatOptions, restMs: number): Promise<boolean> {
+  using limit = deadline(options.clock, restMs, options.signal);
+  return await options.mayCreate(limit.signal);
 }
 
 async function touch(

@@ -30,13 +30,20 @@ export interface ClusterConnector {
  * summary and history in one transaction, ordered by assignment and fence, and that a membership has connected once.
  */
 export type AnnounceStore = Pick<ShardStore, "readShardMemberships"> &
-  Pick<ConditionStore, "readConditions" | "writeConditions"> &
+  Pick<ConditionStore, "readConditions" | "writeConditions" | "fenceConditions"> &
   Pick<MembershipStore, "updateMembership">;
 
 /** Who is told what happens, for logs and metrics. */
 export interface AnnounceTelemetry {
-  /** One beat has ended; `withheld`: it was not sent, as the leader asked to be left alone or no announce may be made. */
-  beat(of: { readonly cluster: string; readonly outcome: "ok" | "failed" | "withheld"; readonly ms: number }): void;
+  /**
+   * One beat has ended; `throttled`: the leader asked to be left alone for a while; `withheld`: it was not sent for that
+   * reason, or because no announce may be made.
+   */
+  beat(of: {
+    readonly cluster: string;
+    readonly outcome: "ok" | "failed" | "throttled" | "withheld";
+    readonly ms: number;
+  }): void;
   /** Something changed that people want to read about; the message is constant. */
   transition(message: string, facts: Readonly<Record<string, string | number>>): void;
   /** Something threw that must not: our mistake. The other memberships go on. */

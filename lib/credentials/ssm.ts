@@ -1,7 +1,14 @@
-import { DeleteParameterCommand, GetParameterCommand, PutParameterCommand, type SSMClient } from "@aws-sdk/client-ssm";
+import {
+  DeleteParameterCommand,
+  GetParameterCommand,
+  GetParametersCommand,
+  PutParameterCommand,
+  type SSMClient,
+} from "@aws-sdk/client-ssm";
 import { type Clock, deadline } from "../base/clock.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { CredentialError } from "./errors.ts";
+import { GatheredReads } from "./gathered-reads.ts";
 import type { CredentialStore } from "./store.ts";
 
 /** One call, retries of the SDK included, in milliseconds: shorter than a beat. */
@@ -11,10 +18,12 @@ const STORE =
   "store the text as a SecureString: aws ssm put-parameter --type SecureString --name NAME --value file://FILE";
 const GRANT = "let the function's role use the parameter and its KMS key, see infra/aws/roles.yml";
 const AGAIN = "it is tried again";
+const NO_SUCH = "there is no such parameter";
+const ENDED = "ended by its caller";
 
 /** What errors of Systems Manager, KMS and IAM mean, by name. Whatever is not here is `unavailable`. */
 const MEANINGS: Readonly<Record<string, readonly [kind: CredentialError["kind"], problem: string, remedy: string]>> = {
-  ParameterNotFound: ["notFound", "there is no such parameter", STORE],
+  ParameterNotFound: ["notFound", NO_SUCH, STORE],
   ParameterVersionNotFound: ["notFound", "there is no such version of the parameter", STORE],
   AccessDeniedException: ["denied", "it may not be used (AccessDeniedException)", GRANT],
   InvalidKeyId: ["denied", "its KMS key may not be used (InvalidKeyId)", GRANT],
@@ -28,7 +37,11 @@ const MEANINGS: Readonly<Record<string, readonly [kind: CredentialError["kind"],
   TimeoutError: ["timeout", "no answer in time", AGAIN],
 };
 
-/** Secrets as SecureString parameters of AWS Systems Manager. */
+/** Systems Manager API reference: GetParameters takes ten names. Both calls count against 40 a second of the account. */
+const GET_BATCH = 10;
+const GET_CALLS = 2;
+
+/** Secrets as SecureString parameters of AWS Systems Manager; reads at the same time are gathered. */
 export function ssmCredentials(parts: {
   readonly client: SSMClient;
   readonly clock: Clock;
@@ -36,20 +49,14 @@ export function ssmCredentials(parts: {
   readonly kmsKeyId?: string;
 }): CredentialStore {
   const { client, clock, kmsKeyId } = parts;
+  const reads = new GatheredReads({
+    most: GET_BATCH,
+    calls: GET_CALLS,
+    readAll: async (references, signal) => await readAll(client, clock, references, signal),
+    givenUp: (reference) => explained(reference, "timeout", ENDED, AGAIN),
+  });
   return {
-    read: async (reference, signal) => {
-      const command = new GetParameterCommand({ Name: reference, WithDecryption: true });
-      const answer = await timed(
-        clock,
-        reference,
-        signal,
-        async (abortSignal) => await client.send(command, { abortSignal }),
-      );
-      if (!answer.ok) return answer;
-      const secret = answer.value.Parameter?.Value;
-      const empty = secret === undefined || secret === "";
-      return empty ? failed(explained(reference, "invalid", "it is empty", STORE)) : ok(secret);
-    },
+    read: async (reference, signal) => await reads.read(reference, signal),
     write: async (reference, secret, signal) => {
       const command = new PutParameterCommand({
         Name: reference,
@@ -81,6 +88,60 @@ export function ssmCredentials(parts: {
   };
 }
 
+type Read = Result<string, CredentialError>;
+
+async function readAll(
+  client: SSMClient,
+  clock: Clock,
+  references: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Read>> {
+  const one = async (reference: string): Promise<[string, Read]> => [
+    reference,
+    await readOne(client, clock, reference, signal),
+  ];
+  const [first = "", ...others] = references;
+  if (others.length === 0) return new Map([await one(first)]);
+  const command = new GetParametersCommand({ Names: [...references], WithDecryption: true });
+  const answer = await timed(clock, first, signal, async (abortSignal) => await client.send(command, { abortSignal }));
+  if (answer.ok) {
+    const values = new Map(answer.value.Parameters?.map(({ Name, Value }) => [Name, Value]));
+    const missing = new Set(answer.value.InvalidParameters);
+    return new Map(
+      references.map((reference) => [
+        reference,
+        missing.has(reference) ? failed(absent(reference)) : secretOf(reference, values.get(reference)),
+      ]),
+    );
+  }
+  const { kind, remedy } = answer.error;
+  // One name that may not be read, or is none, spoils the call for all.
+  if (kind === "denied" || kind === "invalid") return new Map(await Promise.all(references.map(one)));
+  const problemOf = (reference: string): string => answer.error.problem.replace(first, reference);
+  return new Map(references.map((reference) => [reference, failed({ kind, problem: problemOf(reference), remedy })]));
+}
+
+async function readOne(client: SSMClient, clock: Clock, reference: string, signal: AbortSignal): Promise<Read> {
+  const command = new GetParameterCommand({ Name: reference, WithDecryption: true });
+  const answer = await timed(
+    clock,
+    reference,
+    signal,
+    async (abortSignal) => await client.send(command, { abortSignal }),
+  );
+  return answer.ok ? secretOf(reference, answer.value.Parameter?.Value) : answer;
+}
+
+function secretOf(reference: string, value: string | undefined): Read {
+  return value === undefined || value === ""
+    ? failed(explained(reference, "invalid", "it is empty", STORE))
+    : ok(value);
+}
+
+function absent(reference: string): CredentialError {
+  return explained(reference, "notFound", NO_SUCH, STORE);
+}
+
 async function timed<T>(
   clock: Clock,
   reference: string,
@@ -92,7 +153,7 @@ async function timed<T>(
     return ok(await send(limit.signal));
   } catch (thrown) {
     if (limit.signal.aborted) {
-      const why = limit.expired() ? `no answer within ${CALL_MS} ms` : "ended by its caller";
+      const why = limit.expired() ? `no answer within ${CALL_MS} ms` : ENDED;
       return failed(explained(reference, "timeout", why, AGAIN));
     }
     // Only the name: the words of an error may quote what was sent.

@@ -89,7 +89,7 @@ export function decideEntry(
 
 function decideClaimed(record: BatonRecord, own: Candidate, nowMs: number, timing: RelayTiming): EntryDecision {
   if (record.standby?.id !== own.id) return { kind: "leave", because: "relieved" };
-  const yields = yieldsTo(record, own);
+  const yields = yieldsTo(record, own, nowMs, timing);
   if (own.standby === "cold" && !yields) {
     if (nowMs >= (own.claimedUntil ?? 0)) return { kind: "leave", because: "outOfTime" };
     if (!isWantedCold(record, own, nowMs, timing)) return { kind: "leave", because: "notNeeded" };
@@ -109,10 +109,15 @@ function isOlder(record: BatonRecord, own: Candidate): boolean {
   return (record.deployedAt ?? 0) < own.deployedAt;
 }
 
-/** The holder wants to be relieved, and by a window of this deployment. */
-function yieldsTo(record: BatonRecord, own: Candidate): boolean {
-  const asked = Math.max(record.yieldTo ?? 0, record.deployedAt ?? 0);
-  return record.yielding === true && own.deployedAt >= asked;
+/**
+ * The holder wants to be relieved, and by a window of this deployment: of its own or a later one, or of any when its end is
+ * near and none of its own has come. A rollback that the platform makes by itself brings the time of an older deployment
+ * back, and its windows would otherwise have to wait until the newer one's baton is released.
+ */
+function yieldsTo(record: BatonRecord, own: Candidate, nowMs: number, timing: RelayTiming): boolean {
+  if (record.yielding !== true || own.deployedAt < (record.yieldTo ?? 0)) return false;
+  if (own.deployedAt >= (record.deployedAt ?? 0)) return true;
+  return record.endsAt !== undefined && record.endsAt - nowMs < timing.anySuccessorRemainingMs;
 }
 
 /** A standby that must soon be relieved itself leaves a yielding baton to a fresh one. */
@@ -126,7 +131,7 @@ function lastsLongEnough(own: Candidate, timing: RelayTiming): boolean {
  * for it instead of leaving it to the next one, up to 119 s later.
  */
 function isWantedCold(record: BatonRecord, own: Candidate, nowMs: number, timing: RelayTiming): boolean {
-  if (yieldsTo(record, own)) return true;
+  if (yieldsTo(record, own, nowMs, timing)) return true;
   if (own.claimedUntil !== undefined && isOlder(record, own) && record.yieldTo === own.deployedAt) return true;
   const sinceRenewalMs = nowMs - ((record.expiresAt ?? 0) - timing.expiryMs);
   return sinceRenewalMs > 1.5 * renewEveryMs(timing, own.standby);
@@ -194,6 +199,7 @@ function take(record: BatonRecord | undefined, own: Candidate, nowMs: number, ti
       holder: own.id,
       expiresAt: nowMs + timing.expiryMs,
       yielding: undefined,
+      endsAt: undefined,
       deployedAt: own.deployedAt,
       seenRevision: own.seenRevision,
       ...(keepsYieldTo ? {} : { yieldTo: undefined }),

@@ -10,6 +10,7 @@ export class Exclusivity {
   readonly #fence: number;
   readonly #from: number | undefined;
   #reached: boolean;
+  #stopped: boolean;
 
   /** @param from when the predecessor's validity is over (wall clock, margin included); undefined: nobody can be at work */
   constructor(window: WindowContext, fence: number, from: number | undefined) {
@@ -17,6 +18,7 @@ export class Exclusivity {
     this.#fence = fence;
     this.#from = from;
     this.#reached = from === undefined;
+    this.#stopped = from === undefined;
   }
 
   /** Once true, true for the whole hold. */
@@ -25,9 +27,16 @@ export class Exclusivity {
     return this.#reached;
   }
 
+  /** The predecessor has said that it stopped, or there was none; if not, only its time is over. */
+  predecessorStopped(): boolean {
+    return this.#stopped;
+  }
+
   /** Takes note of what the baton says. */
   saw(record: BatonRecord | undefined): void {
-    if (record?.fence === this.#fence && (record.stoppedFence ?? 0) >= this.#fence - 1) this.#reached = true;
+    if (record?.fence !== this.#fence || (record.stoppedFence ?? 0) < this.#fence - 1) return;
+    this.#stopped = true;
+    this.#reached = true;
   }
 
   /** Looks at the baton until exclusivity is reached or `stopped` fires. */

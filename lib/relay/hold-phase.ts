@@ -71,6 +71,7 @@ export class HoldPhase {
       previousRoundAt: this.#previousRoundAt,
       signal,
       mayWrite: () => !signal.aborted && this.#validity.holds() && this.#exclusivity.reached(),
+      predecessorStopped: () => this.#exclusivity.predecessorStopped(),
       mayRepeat: () => !signal.aborted && (options.repeatable || this.#validity.holds()),
       reportRound: (round) => {
         this.#round = round;

@@ -39,12 +39,14 @@ export function planRenewal(
   nowMs: number,
   timing: RelayTiming,
 ): PlannedChange {
+  const yields = decideYield(record, own, timing) !== undefined;
   return {
     expect: { fence: own.fence, holder: own.id, renewals: record.renewals },
     change: {
       renewals: record.renewals + 1,
       expiresAt: nowMs + timing.expiryMs,
-      yielding: decideYield(record, own, timing) === undefined ? undefined : true,
+      yielding: yields ? true : undefined,
+      endsAt: yields ? Math.floor(nowMs + own.remainingMs - timing.releaseBeforeDeadlineMs) : undefined,
       ...carried.round,
       ...(carried.seenRevision === undefined ? {} : { seenRevision: carried.seenRevision }),
     },
@@ -73,6 +75,7 @@ export function planRelease(
       renewals: record.renewals + 1,
       holder: undefined,
       yielding: undefined,
+      endsAt: undefined,
       ...(stopped ? { expiresAt: undefined, stoppedFence: own.fence } : {}),
       ...round,
     },

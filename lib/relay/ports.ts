@@ -26,6 +26,8 @@ export interface BatonRecord {
   readonly expiresAt?: number;
   /** The holder goes on, but wants to be relieved. */
   readonly yielding?: boolean;
+  /** A holder that yields releases the baton at this moment, if nobody takes it before. */
+  readonly endsAt?: number;
   /** Deployment time of a newer deployment that asks the holder to yield. */
   readonly yieldTo?: number;
   readonly standby?: { readonly id: string; readonly until: number };
@@ -33,9 +35,9 @@ export interface BatonRecord {
   readonly deployedAt?: number;
   /** When the last complete round ended. */
   readonly roundAt?: number;
-  /** Cluster -> what is wrong; at most 200. */
+  /** Cluster -> what is wrong. A store may keep some of them beside the record; it counts those in `moreExceptions`. */
   readonly exceptions?: Readonly<Record<string, RoundException>>;
-  /** How many exceptions did not fit. */
+  /** How many exceptions are kept beside the record. */
   readonly moreExceptions?: number;
   /** The newest shard revision that the holder works by. */
   readonly seenRevision?: number;
@@ -113,6 +115,12 @@ export interface Hold {
    * valid any more), a few seconds after `work` began: beats need not wait for it, see `mayRepeat`.
    */
   mayWrite(): boolean;
+  /**
+   * True when nobody before this window has a write under way: there was none, or it has said that it stopped. Else one
+   * that is paused may send what it had decided on whenever it wakes up, and a record that this window goes by must carry
+   * its fence before it is read.
+   */
+  predecessorStopped(): boolean;
   /**
    * True while this window may do what is harmless when doubled (a beat): from the take on, and, for roles that may,
    * also while the store cannot be reached.

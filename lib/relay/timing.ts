@@ -12,6 +12,11 @@ export interface RelayTiming {
   readonly stopWritingMarginMs: number;
   /** A holder asks to be relieved with this much left, but at most with a third of its window left. */
   readonly yieldRemainingMs: number;
+  /**
+   * A holder with less than this left, and no successor yet, may also be relieved by an older deployment: after a
+   * rollback to one there is no other. Longer than two firings can be apart, and a preparation.
+   */
+  readonly anySuccessorRemainingMs: number;
   /** Without a successor, work ends and the baton is released this long before the deadline of the invocation. */
   readonly releaseBeforeDeadlineMs: number;
   /** How long work may take to settle after it was told to end. */
@@ -52,6 +57,7 @@ export const DEFAULT_TIMING: RelayTiming = {
   skewMarginMs: 5_000,
   stopWritingMarginMs: 5_000,
   yieldRemainingMs: 300_000,
+  anySuccessorRemainingMs: 180_000,
   releaseBeforeDeadlineMs: 10_000,
   settleMs: 4_000,
   lookEveryMs: 1_000,
@@ -97,6 +103,10 @@ export function timingFaults(timing: RelayTiming): readonly string[] {
       "releaseBeforeDeadlineMs must leave room for settleMs and three calls of the store",
     ],
     [timing.yieldRemainingMs > timing.releaseBeforeDeadlineMs, "yieldRemainingMs must exceed releaseBeforeDeadlineMs"],
+    [
+      timing.anySuccessorRemainingMs < timing.yieldRemainingMs,
+      "anySuccessorRemainingMs must leave the first part of the handover (yieldRemainingMs) to the present deployment",
+    ],
     [
       hot.refreshClaimMs < hot.claimMs - hot.relieveRemainingMs,
       "hot.refreshClaimMs must keep a claim above hot.relieveRemainingMs",

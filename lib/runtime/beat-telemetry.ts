@@ -3,10 +3,13 @@ import { gridOffsetMs, gridPointAtOrBefore } from "../base/grid.ts";
 import type { Log } from "./log.ts";
 import type { RoleMetrics } from "./metrics.ts";
 
-/** How one beat ended. `withheld`: it was not sent, because this window may not, or the hub asked to be left alone. */
+/**
+ * How one beat ended. `throttled`: the hub asked to be left alone for a while; `withheld`: it was not sent for that reason,
+ * or because this window may not.
+ */
 export interface BeatReport {
   readonly cluster: string;
-  readonly outcome: "ok" | "failed" | "withheld";
+  readonly outcome: "ok" | "failed" | "throttled" | "withheld";
   /** From the first byte of the request to its answer, in milliseconds. */
   readonly ms: number;
 }
@@ -23,6 +26,8 @@ interface Seen {
   readonly connected: boolean;
   /** Grid point of the last beat that succeeded, in milliseconds since the epoch. */
   readonly succeededAt: number | undefined;
+  /** Where its grid points lie; kept, as it is a hash. */
+  readonly offsetMs: number;
 }
 
 /**
@@ -38,28 +43,33 @@ export function createBeatTelemetry(
 ): BeatTelemetry {
   const seen = new Map<string, Seen>();
   let connected = 0;
-  const note = (cluster: string, next: Seen): void => {
-    connected += Number(next.connected) - Number(seen.get(cluster)?.connected ?? false);
+  const before = (cluster: string): Seen =>
+    seen.get(cluster) ?? { connected: false, succeededAt: undefined, offsetMs: gridOffsetMs(cluster, intervalMs) };
+  const note = (cluster: string, previous: Seen, change: Partial<Seen>): void => {
+    const next = { ...previous, ...change };
+    connected += Number(next.connected) - Number(previous.connected);
     seen.set(cluster, next);
   };
   const succeed = ({ cluster, ms }: BeatReport): void => {
+    const last = before(cluster);
     const sentAt = clock.now().getTime() - ms;
-    const point = gridPointAtOrBefore(sentAt, gridOffsetMs(cluster, intervalMs), intervalMs);
-    const previous = seen.get(cluster)?.succeededAt;
+    const point = gridPointAtOrBefore(sentAt, last.offsetMs, intervalMs);
+    const previous = last.succeededAt;
     metrics.time("BeatLateness", sentAt - point);
     metrics.time("BeatDuration", ms);
     if (previous !== undefined)
       metrics.count("BeatsMissed", Math.max(0, Math.round((point - previous) / intervalMs) - 1));
-    note(cluster, { connected: true, succeededAt: point });
+    note(cluster, last, { connected: true, succeededAt: point });
   };
   return {
     beat: (report) => {
       metrics.count("Beats");
       if (report.outcome === "ok") succeed(report);
+      if (report.outcome === "throttled") metrics.count("BeatsThrottled");
       if (report.outcome === "withheld") metrics.count("BeatsWithheld");
       if (report.outcome === "failed") {
         metrics.count("BeatsFailed");
-        note(report.cluster, { connected: false, succeededAt: seen.get(report.cluster)?.succeededAt });
+        note(report.cluster, before(report.cluster), { connected: false });
       }
       metrics.gauge("Memberships", seen.size);
       metrics.gauge("Connected", connected);

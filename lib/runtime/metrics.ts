@@ -6,6 +6,7 @@ export type Counter =
   | "Beats"
   | "BeatsFailed"
   | "BeatsMissed"
+  | "BeatsThrottled"
   | "BeatsWithheld"
   | "Transitions"
   | "BatonsTaken"

@@ -5,8 +5,9 @@ import type { CredentialError } from "../credentials/errors.ts";
 import type { KubeconfigReader } from "../credentials/kubeconfig.ts";
 import { connectionFromFile } from "../kube/access/file.ts";
 import { connectionFromKubeconfig } from "../kube/access/kubeconfig.ts";
+import type { KubeClient } from "../kube/client.ts";
 import type { Connection } from "../kube/connection.ts";
-import type { KubeError } from "../kube/errors.ts";
+import type { KubeError, KubeErrorKind } from "../kube/errors.ts";
 import { createKubeClient } from "../kube/http-kube-client.ts";
 import type { Connections } from "../kube/pool.ts";
 import type { KubeconfigReference } from "../state/membership.ts";
@@ -26,10 +27,36 @@ export function createClusterConnector(access: ClusterAccess): ClusterConnector 
       const { cluster } = member;
       const connection = await resolve(cluster, member.access.kubeconfig, access, signal);
       if (!connection.ok) return connection;
-      return ok(createKubeClient({ cluster, connection: connection.value, purpose: "member", connections }));
+      const client = createKubeClient({ cluster, connection: connection.value, purpose: "member", connections });
+      return ok(noticing(client, () => access.kubeconfigs.forget(member.access.kubeconfig)));
     },
     connectLeader: (cluster, connection): LeaderCluster =>
       createKubeClient({ cluster, connection, purpose: "beat", connections }),
+  };
+}
+
+/** What a kubeconfig that has been replaced since it was read is met with. */
+const MAYBE_REPLACED: ReadonlySet<KubeErrorKind> = new Set([
+  "unauthorized",
+  "forbidden",
+  "tls",
+  "network",
+  "timeout",
+  "unexpected",
+]);
+
+/** The client, and who is told when it does not get through: the next one is made from what is read anew. */
+function noticing(client: KubeClient, forget: () => void): MemberCluster {
+  const notice = <T>(result: Result<T, KubeError>): Result<T, KubeError> => {
+    if (!result.ok && MAYBE_REPLACED.has(result.error.kind)) forget();
+    return result;
+  };
+  return {
+    cluster: client.cluster,
+    get: async (ref, options) => notice(await client.get(ref, options)),
+    list: async (type, namespace, options) => notice(await client.list(type, namespace, options)),
+    mergePatchStatus: async (ref, patch, options) => notice(await client.mergePatchStatus(ref, patch, options)),
+    close: async () => await client.close(),
   };
 }
 
@@ -57,20 +84,18 @@ function accessError(cluster: string, field: string, error: CredentialError): Ku
     case "invalid":
       return { path: `access.kubeconfig.${field}`, problem, remedy };
     case "throttled":
+      return { ...unread(cluster, error), kind: "tooManyRequests", status: 429, retryAfterMs: 0 };
     case "timeout":
-    case "unavailable": {
-      const message = `connect to ${cluster}: ${problem}; ${remedy}`;
-      return {
-        kind: "network",
-        code: error.kind,
-        cluster,
-        operation: "connect",
-        object: cluster,
-        retry: "backoff",
-        message,
-      };
-    }
+      return { ...unread(cluster, error), kind: "timeout", phase: "answer" };
+    case "unavailable":
+      return { ...unread(cluster, error), kind: "unavailable", status: 503, retryAfterMs: undefined };
   }
+}
+
+/** The store that has the credential did not give it: nothing is known of the cluster itself. */
+function unread(cluster: string, { problem, remedy }: CredentialError): Omit<KubeError, "kind"> {
+  const message = `connect to ${cluster}: ${problem}; ${remedy}`;
+  return { cluster, operation: "connect", object: cluster, retry: "backoff", message };
 }
 
 /** Errors are told in the words of the membership document. */

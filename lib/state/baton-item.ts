@@ -19,6 +19,7 @@ export interface StoredBaton {
   readonly holder?: string;
   readonly expiresAt?: number;
   readonly yielding?: boolean;
+  readonly endsAt?: number;
   readonly yieldTo?: number;
   readonly standby?: { readonly id: string; readonly until: number };
   readonly deployedAt?: number;
@@ -39,6 +40,7 @@ export const batonSchema: v.GenericSchema<unknown, StoredBaton> = v.object({
   holder: v.exactOptional(v.string()),
   expiresAt: v.exactOptional(v.number()),
   yielding: v.exactOptional(v.boolean()),
+  endsAt: v.exactOptional(v.number()),
   yieldTo: v.exactOptional(v.number()),
   standby: v.exactOptional(v.object({ id: v.string(), until: v.number() })),
   deployedAt: v.exactOptional(v.number()),

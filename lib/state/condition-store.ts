@@ -57,6 +57,15 @@ export interface ConditionStore {
     protocol: MembershipKey["protocol"],
     signal: AbortSignal,
   ): Promise<Result<readonly NamedCondition[], StateError>>;
+  /**
+   * Refuses from now on what a writer with an earlier stamp sends to the area, also where this one has nothing to write.
+   * `outdated`: a later one was there, or the membership is gone or newly assigned.
+   */
+  fenceConditions(
+    area: ConditionArea,
+    stamp: Pick<Condition, "assignment" | "fence">,
+    signal: AbortSignal,
+  ): Promise<Result<"fenced" | "outdated", StateError>>;
   /** Writes one condition, ordered by (assignment, fence), within one fence by `observedAt`. */
   writeCondition(
     key: ConditionKey,
@@ -80,6 +89,7 @@ const VIEW_TRIES = 5;
 export function conditionStore(parts: StoreParts): ConditionStore {
   return {
     readConditions: async (cluster, protocol, signal) => await readConditions(parts, { cluster, protocol }, signal),
+    fenceConditions: async (area, stamp, signal) => await fenceConditions(parts, area, stamp, signal),
     writeConditions: async (area, next, companions, signal) =>
       await writeConditions(parts, { area, next, companions }, signal),
     writeCondition: async ({ type, ...area }, next, companions, signal) => {
@@ -131,6 +141,18 @@ function compareNames(protocol: MembershipKey["protocol"], a: NamedCondition, b:
   const byRank = conditionRank(protocol, a.type) - conditionRank(protocol, b.type);
   if (byRank !== 0) return byRank;
   return `${a.area}#${a.type}` < `${b.area}#${b.type}` ? -1 : 1;
+}
+
+async function fenceConditions(
+  { table }: StoreParts,
+  area: ConditionArea,
+  stamp: Pick<Condition, "assignment" | "fence">,
+  signal: AbortSignal,
+): Promise<Result<"fenced" | "outdated", StateError>> {
+  const call = { what: `fence the ${area.area} conditions of ${area.cluster}/${area.protocol}`, signal };
+  const answer = await table.write(membershipStamp(area, stamp, undefined), call);
+  if (!answer.ok) return answer;
+  return ok(answer.value.kind === "written" ? "fenced" : "outdated");
 }
 
 interface AreaWrite {
@@ -219,7 +241,11 @@ function unlessMoved({ writeIds, conditions }: Standing, type: string): Expressi
 }
 
 /** The membership's part: it orders the writes of all holders, also where an area has no condition yet. */
-function membershipStamp(area: ConditionArea, { assignment, fence }: Condition, summary: Summary | undefined): Write {
+function membershipStamp(
+  area: ConditionArea,
+  { assignment, fence }: Pick<Condition, "assignment" | "fence">,
+  summary: Summary | undefined,
+): Extract<Write, { kind: "update" }> {
   const stamped = path("fences", area.area);
   const conditions = [
     equals("assignment", assignment),

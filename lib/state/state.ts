@@ -49,6 +49,8 @@ export function openState(options: StateOptions): State {
   const unguarded = openDynamoTable(options);
   const gate = schemaGate(unguarded, clock);
   const table = guardedTable(unguarded, gate);
+  // Connections of their own: a baton must not stand behind the records of a thousand memberships while the table is slow.
+  const batonTable = guardedTable(openDynamoTable(options), gate);
   const parts = { table, clock, random, ids, shardCapacity, onUnreadable };
   const shards = shardStore(parts);
   return {
@@ -59,8 +61,11 @@ export function openState(options: StateOptions): State {
     ...historyStore(parts),
     ...cursorStore(parts),
     ...importStore(parts),
-    batons: new BatonTable(parts),
+    batons: new BatonTable({ ...parts, table: batonTable }),
     ensureSchema: async (signal) => await gate.ensure(signal),
-    close: () => table.close(),
+    close: () => {
+      table.close();
+      batonTable.close();
+    },
   };
 }

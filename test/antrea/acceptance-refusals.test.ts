@@ -164,6 +164,7 @@ describe("members whom their leader refuses", { timeout: 60_000 }, () => {
       previousRoundAt: undefined,
       signal: ended.signal,
       mayWrite: () => true,
+      predecessorStopped: () => true,
       mayRepeat: () => true,
       reportRound: () => undefined,
     };

@@ -111,6 +111,7 @@ describe("members of an Antrea ClusterSet, over HTTPS", { timeout: 60_000 }, () 
       previousRoundAt: undefined,
       signal: ended.signal,
       mayWrite: () => true,
+      predecessorStopped: () => true,
       mayRepeat: () => true,
       reportRound: () => undefined,
     };

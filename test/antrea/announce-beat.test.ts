@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { sendBeat } from "../../lib/antrea/announce.ts";
 import { deferral } from "../../lib/antrea/announce-beat.ts";
-import { kubeError } from "./memory-cluster.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { kubeError, MemoryCluster } from "./memory-cluster.ts";
 
 const throttled = (retryAfterMs: number) =>
   ({ kind: "failed", error: kubeError("tooManyRequests", { retryAfterMs }), found: false }) as const;
@@ -30,5 +32,36 @@ describe("a leader that asks to be left alone", () => {
 
     assert.equal(deferral(other, undefined, 0), Number.NEGATIVE_INFINITY);
     assert.equal(deferral({ kind: "withheld" }, undefined, 0), Number.NEGATIVE_INFINITY);
+  });
+});
+
+describe("a beat", () => {
+  it("ends within its time limit when the question whether an announce may be made is not answered", async () => {
+    const clock = new FakeClock();
+    const spec = {
+      clusterID: "east",
+      clusterSetID: "set",
+      leaderClusterID: "north",
+      server: "https://north:6443",
+      secret: "leader-token",
+      commonArea: "antrea-multicluster",
+    };
+    let seen: unknown;
+    const leader = new MemoryCluster();
+    void sendBeat(leader.client("leader"), spec, "1", {
+      clock,
+      timeoutMs: 8_000,
+      mayCreate: async (signal) => {
+        await clock.sleep(60_000, signal);
+        return false;
+      },
+    }).then((observation) => {
+      seen = observation;
+    });
+
+    await clock.advance(7_999);
+    assert.equal(seen, undefined);
+    await clock.advance(1);
+    assert.deepEqual(seen, { kind: "withheld" });
   });
 });

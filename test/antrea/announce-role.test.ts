@@ -156,6 +156,70 @@ describe("the role announce", () => {
     assert.equal(h.shown("east")[0], "True");
   });
 
+  it("counts no failure while the leader that asks for time still counts the member as connected", async () => {
+    const h = new RoleHarness();
+    h.join("east", { options: { failureThreshold: 1, networkProfile: "default" } });
+    const hold = await h.start();
+    await h.toGridPoint("east");
+    h.leader().fault = () => kubeError("tooManyRequests", { retryAfterMs: 20_000 });
+
+    await h.clock.advance(25_000);
+    assert.equal(h.shown("east")[0], "True");
+    assert.deepEqual(hold.rounds.at(-1)?.exceptions, {});
+    assert.equal(h.beats.filter(({ outcome }) => outcome === "throttled").length, 2);
+    assert.equal(h.beats.filter(({ outcome }) => outcome === "failed").length, 0);
+
+    await h.clock.advance(40_000);
+    assert.equal(h.shown("east")[0], "False");
+    assert.equal(h.store.condition("east", "Ready")?.cause, "Throttled");
+  });
+
+  it("lets no late write of a predecessor that was paused stand, also where it has nothing to write itself", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    const first = await h.start(7);
+    await h.toGridPoint("east");
+    await h.stop(first);
+    const ready = h.store.condition("east", "Ready");
+    assert.ok(ready);
+
+    await h.start(8, { clean: false });
+    await h.toGridPoint("east");
+    const late = { ...ready, status: "False", observedAt: ready.observedAt + 1 } as const;
+    const area = { cluster: "east", protocol: "antrea", area: "announce" } as const;
+    const written = await h.store.writeConditions(area, { Ready: late }, {}, new AbortController().signal);
+
+    assert.equal(written.ok && written.value.kind, "outdated");
+    assert.equal(h.shown("east")[0], "True");
+  });
+
+  it("writes nothing for a predecessor that said that it stopped", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    const first = await h.start(7);
+    await h.toGridPoint("east");
+    await h.stop(first);
+    const writes = h.store.writes;
+
+    await h.start(8);
+    await h.clock.advance(60_000);
+
+    assert.equal(h.store.writes, writes);
+  });
+
+  it("tells the table what changes after its clock was set back", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    await h.start();
+    await h.toGridPoint("east");
+    h.clock.setWall(new Date(h.clock.now().getTime() - 600_000));
+    h.leader().fault = () => kubeError("network");
+
+    await h.clock.advance(45_000);
+
+    assert.deepEqual(h.shown("east"), ["False", "True", "Disconnected"]);
+  });
+
   it("makes an announce again that was deleted, and says when it carries other IDs", async () => {
     const h = new RoleHarness();
     h.join("east");
@@ -196,6 +260,43 @@ describe("the role announce", () => {
 });
 
 describe("the role announce and its members", () => {
+  it("names every membership of a shard whose leader is down", async () => {
+    const h = new RoleHarness();
+    const names = Array.from({ length: 250 }, (_, i) => `member-${i}`);
+    for (const name of names) h.join(name);
+    h.leader().fault = () => kubeError("network");
+    const hold = await h.start();
+
+    await h.clock.advance(20_000);
+
+    const { exceptions = {}, moreExceptions } = hold.rounds.at(-1) ?? {};
+    assert.deepEqual(Object.keys(exceptions).toSorted(), names.toSorted());
+    assert.equal(moreExceptions, 0);
+  });
+
+  it("takes up who joins without waiting for a member that hangs", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    h.join("west");
+    h.member("west").fault = () => "hang";
+    const hold = await h.start();
+    await h.clock.advance(30_000);
+
+    h.join("south");
+    const before = h.clock.monotonicMs();
+    const prepared = h.role.prepare(h.store.revision, hold.signal);
+    await h.clock.advance(0);
+    await prepared;
+
+    assert.equal(h.clock.monotonicMs(), before);
+    assert.equal(h.requests("south").length, 2, "a beat that found no announce, and its creation");
+    h.store.memberships.delete("west");
+    const left = h.role.prepare(h.store.revision, hold.signal);
+    await h.clock.advance(0);
+    await left;
+    assert.equal(h.clock.monotonicMs(), before);
+  });
+
   it("waits for a ClusterSet, beats as soon as there is one, and shows it within the minute that antctl waits", async () => {
     const h = new RoleHarness();
     h.join("east", { bare: true });

@@ -37,12 +37,25 @@ export class MemoryStore implements AnnounceStore {
     return ok(found.map(([type, condition]) => ({ ...condition, area: "announce", type })));
   };
 
+  readonly fences = new Map<string, number>();
+
+  readonly fenceConditions: AnnounceStore["fenceConditions"] = async ({ cluster }, { fence }) => {
+    if (this.away) return AWAY;
+    if ((this.fences.get(cluster) ?? 0) > fence) return ok("outdated");
+    this.writes += 1;
+    this.fences.set(cluster, fence);
+    return ok("fenced");
+  };
+
   readonly writeConditions: AnnounceStore["writeConditions"] = async (area, next, { summary, event }) => {
     if (this.away) return AWAY;
     const before = this.conditions.get(area.cluster) ?? {};
+    const fence = Math.max(...Object.values(next).map((condition) => condition.fence));
+    if ((this.fences.get(area.cluster) ?? 0) > fence) return ok({ kind: "outdated", conditions: before });
     const decision = decideAreaWrite(before, next);
     if (decision.kind !== "write") return ok({ kind: decision.kind, conditions: before });
     this.writes += 1;
+    this.fences.set(area.cluster, fence);
     const conditions = { ...before, ...decision.conditions };
     this.conditions.set(area.cluster, conditions);
     if (event !== undefined) this.events.push({ ...event, cluster: area.cluster });

@@ -22,6 +22,7 @@ export const never = new AbortController().signal;
 /** What a hold was told, and what it says. */
 export interface TestHold extends Hold {
   writable: boolean;
+  clean: boolean;
   repeatable: boolean;
   readonly rounds: Parameters<Hold["reportRound"]>[0][];
   end(): void;
@@ -104,7 +105,7 @@ export class RoleHarness {
   }
 
   /** Prepares and begins to work under the given fence. */
-  async start(fence = 1, more: Partial<Pick<TestHold, "writable">> = {}): Promise<TestHold> {
+  async start(fence = 1, more: Partial<Pick<TestHold, "writable" | "clean">> = {}): Promise<TestHold> {
     await this.prepare();
     const ended = new AbortController();
     const hold: TestHold = {
@@ -113,9 +114,11 @@ export class RoleHarness {
       previousRoundAt: undefined,
       signal: ended.signal,
       writable: true,
+      clean: true,
       repeatable: true,
       rounds: [],
       mayWrite: () => hold.writable,
+      predecessorStopped: () => hold.clean,
       mayRepeat: () => hold.repeatable,
       reportRound: (round) => void hold.rounds.push(round),
       end: () => ended.abort(),

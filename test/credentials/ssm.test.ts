@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import { startParameters } from "../../infra/local/parameters/parameters.ts";
 import { systemClock } from "../../lib/base/clock.ts";
+import { ok } from "../../lib/base/result.ts";
 import { ssmCredentials } from "../../lib/credentials/ssm.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { credentialStoreContract } from "./store-contract.ts";
@@ -37,6 +38,52 @@ async function startAnswering(body: Record<string, unknown> | undefined): Promis
   const address = server.address();
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
 }
+
+test("parameters that are read at the same time are read by one call, and a missing one is missing alone", async () => {
+  const store = ssmCredentials({ client, clock: systemClock });
+  await store.write("/together/a", "secret a", signal);
+  await store.write("/together/b", "secret b", signal);
+  const commands: string[] = [];
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        commands.push(commandName ?? "");
+        return await next(args);
+      },
+    { step: "initialize", name: "count", override: true },
+  );
+
+  const [a, none, b] = await Promise.all(
+    ["/together/a", "/together/none", "/together/b"].map(async (name) => await store.read(name, signal)),
+  );
+  client.middlewareStack.remove("count");
+
+  assert.deepEqual([a, b], [ok("secret a"), ok("secret b")]);
+  assert.equal(none?.ok === false && none.error.kind, "notFound");
+  assert.match(none?.ok === false ? none.error.problem : "", /\/together\/none/);
+  assert.deepEqual(commands, ["GetParametersCommand"]);
+});
+
+test("a call that is refused, as for one name of several it is, is made again for each", async () => {
+  const store = ssmCredentials({ client, clock: systemClock });
+  await store.write("/together/a", "secret a", signal);
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const denied = Object.assign(new Error("not for you"), { name: "AccessDeniedException" });
+        const { Name } = args.input as { readonly Name?: string };
+        if (commandName === "GetParametersCommand" || Name === "/other/b") throw denied;
+        return await next(args);
+      },
+    { step: "initialize", name: "deny", override: true },
+  );
+
+  const [a, b] = await Promise.all([store.read("/together/a", signal), store.read("/other/b", signal)]);
+  client.middlewareStack.remove("deny");
+
+  assert.deepEqual(a, ok("secret a"));
+  assert.equal(!b.ok && b.error.kind, "denied");
+});
 
 const refusals = [
   ["AccessDeniedException", "denied"],

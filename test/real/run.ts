@@ -1,4 +1,4 @@
-// Runs the tests that need real Kubernetes API servers, one file after the other on one world of four clusters.
+// Runs the tests that need real Kubernetes API servers, one file after the other on one world of three clusters.
 // `--help` tells how to name other clusters.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,16 +15,15 @@ import { CLUSTERS_FILE, type ClustersFile, writeClustersFile } from "./clusters-
 const HELP = `Runs tests on real Kubernetes API servers.
 
   npm run test:real -- [options] [test files]
-  npm run test:contract -- [options]              the contract of the Kubernetes API alone
 
   --kubeconfig FILE   an administrator's kubeconfig of a cluster to run on, instead of ones that are started for it;
-                      up to four times: leader, member, member, the one that the contract is tried on. The tests write
-                      into them and delete what they wrote. Or HAWSER_TEST_KUBECONFIGS=FILE${delimiter}FILE...
+                      three times: leader, member, member. The tests write into them and delete what they wrote. The
+                      variable HAWSER_TEST_KUBECONFIGS=FILE${delimiter}FILE${delimiter}FILE does the same.
   --limit MINUTES     how long all of it may take (default: 15)
 
 The programs come from the folder in KUBEBUILDER_ASSETS, else from that of "npm run assets".`;
 
-const NAMES = ["north", "east", "west", "contract"];
+const NAMES = ["north", "east", "west"];
 
 interface Settings {
   readonly files: readonly string[];

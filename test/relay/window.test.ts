@@ -70,8 +70,10 @@ describe("a window of a cold relay", () => {
     assert.equal(platform.record?.fence, 2);
     assert.deepEqual([old.hold?.mayWrite(), next.hold?.mayWrite()], [true, false]);
     assert.equal(next.hold?.mayRepeat(), true);
+    assert.deepEqual([old.hold?.predecessorStopped(), next.hold?.predecessorStopped()], [true, false]);
     await story.until(653);
     assert.deepEqual([old.hold?.mayWrite(), next.hold?.mayWrite()], [false, true]);
+    assert.equal(next.hold?.predecessorStopped(), true);
   });
 
   test("waits out a predecessor that died at the handover before it writes", async () => {
@@ -89,6 +91,7 @@ describe("a window of a cold relay", () => {
 
     assert.equal(early, false);
     assert.equal(next.hold?.mayWrite(), true);
+    assert.equal(next.hold?.predecessorStopped(), false);
   });
 
   test("ends at once while the baton is held and fresh, with one read", async () => {
@@ -440,6 +443,25 @@ describe("a deployment", () => {
 
     assert.equal(older.result?.kind, "heldByOther");
     assert.equal(platform.record?.fence, 1);
+  });
+
+  test("that is older takes over before the newer one's end when it was rolled back to, and no beat is missed", async () => {
+    const story = new Story();
+    const { platform } = story;
+    platform.deployedAt += 60_000;
+    platform.invoke(0);
+    await story.until(100);
+    platform.deployedAt -= 60_000;
+
+    // The worst of firings: 119 s apart.
+    for (let second = 101; second < 1_100; second += 119) {
+      await story.until(second);
+      platform.invoke(0);
+    }
+
+    assert.equal(platform.record?.deployedAt, platform.deployedAt);
+    assert.ok(story.longestGap(3, 1_000) <= 10.2, `a gap of ${story.longestGap(3, 1_000)} s`);
+    assert.deepEqual(platform.violations, []);
   });
 
   test("that is newer leaves a holder alone that has been asked already", async () => {

@@ -11,7 +11,9 @@ const INTERVAL_MS = 10_000;
 const FACTS = { role: "announce", shard: "default-1", protocol: "antrea" };
 
 /** The metrics of a window whose beats come as given: after how many ms each, and how it ends. */
-async function metricsOf(beats: readonly (readonly [afterMs: number, outcome: "ok" | "failed" | "withheld"])[]) {
+async function metricsOf(
+  beats: readonly (readonly [afterMs: number, outcome: "ok" | "failed" | "throttled" | "withheld"])[],
+) {
   const clock = new FakeClock();
   // To the first grid point of the cluster.
   await clock.advance(gridOffsetMs("east", INTERVAL_MS));
@@ -60,6 +62,15 @@ test("a cluster is connected by its last beat, and one that was withheld says no
 
   assert.deepEqual([failed.Memberships, failed.Connected], [1, 0]);
   assert.deepEqual([withheld.Connected, withheld.BeatsWithheld], [1, 1]);
+});
+
+test("a beat that the hub throttles is counted as that, and not as a failure", async () => {
+  const metrics = await metricsOf([
+    [5, "ok"],
+    [10_000, "throttled"],
+  ]);
+
+  assert.deepEqual([metrics.BeatsThrottled, metrics.BeatsFailed, metrics.Connected], [1, undefined, 1]);
 });
 
 test("a transition is a line with role and shard, a bug one with the error", async () => {

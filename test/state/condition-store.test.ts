@@ -49,6 +49,22 @@ test("a condition, the membership's summary and an event are written together", 
   assert.equal(must(await state.readShard("default-1", never))?.revision, 1);
 });
 
+test("an area that a later holder has fenced takes nothing more of an earlier one, also when nothing stood there", async () => {
+  const state = await joined();
+  const area = { ...of, area: "announce" };
+
+  const fenced = must(await state.fenceConditions(area, { assignment: 1, fence: 8 }, never));
+  const late = must(await state.writeCondition(ready, observed({ fence: 7 }), {}, never));
+  const behind = must(await state.fenceConditions(area, { assignment: 1, fence: 7 }, never));
+  const other = must(await state.fenceConditions(area, { assignment: 2, fence: 9 }, never));
+  const own = must(await state.writeCondition(ready, observed({ fence: 8 }), {}, never));
+
+  assert.deepEqual(
+    [fenced, late.kind, behind, other, own.kind],
+    ["fenced", "outdated", "outdated", "outdated", "written"],
+  );
+});
+
 test("a condition that is unchanged sends neither summary nor event", async () => {
   const state = await joined();
   await state.writeCondition(ready, observed(), {}, never);

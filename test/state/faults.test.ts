@@ -81,6 +81,22 @@ test("a join that was held up deletes nothing of the membership that another has
   assert.equal(must(await other.readConditions("east", "antrea", never)).length, 1);
 });
 
+test("a baton is read while the records of a whole shard wait for a table that hangs", async () => {
+  const clock = new FakeClock();
+  const { state, inject } = await joined({ clock });
+  must(await state.ensureSchema(never));
+  const hits = inject({ fault: { kind: "hang" }, operations: ["Query"] });
+  const stop = new AbortController();
+  const waiting = Array.from({ length: 200 }, async () => await state.readConditions("east", "antrea", stop.signal));
+  await until(() => hits() >= 50);
+
+  const read = await state.batons.read(baton, never);
+  stop.abort();
+  await Promise.all(waiting);
+
+  assert.deepEqual(read, { ok: true, value: undefined });
+});
+
 test("a write of which no answer comes at all ends as a timeout, well within a beat", async () => {
   const clock = new FakeClock();
   const { state, inject } = await joined({ clock });

@@ -5,7 +5,7 @@ import { Child, type ChildOptions } from "./child.ts";
 const ATTEMPTS = 3;
 
 /** A port of 127.0.0.1 that nobody listens on now. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

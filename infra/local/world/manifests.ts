@@ -74,6 +74,7 @@ export function readManifests(folder: string): WorldManifests {
     else if (!CLUSTER_NAME.test(name) || members.some((m) => m.cluster === name)) throw misnamed(name, files);
     else members.push({ cluster: name, clusterSet: readClusterSet(first, files.join(", ")), objects });
   }
+  refuseTwins(members);
   if (members.length === 0) {
     throw new ManifestError([
       {
@@ -84,6 +85,16 @@ export function readManifests(folder: string): WorldManifests {
     ]);
   }
   return { leader, members };
+}
+
+/** Two members under one ID would send the same announce. */
+function refuseTwins(members: readonly MemberManifests[]): void {
+  for (const [index, { cluster, clusterSet }] of members.entries()) {
+    const twin = members.slice(0, index).find((m) => m.clusterSet.clusterId === clusterSet.clusterId);
+    if (twin === undefined) continue;
+    const problem = `the ClusterSet has the spec.clusterID "${clusterSet.clusterId}" of member ${twin.cluster}`;
+    throw new ManifestError([{ path: cluster, problem, remedy: "Give each member an ID of its own" }]);
+  }
 }
 
 /** A DNS-1123 label: the file's or folder's name becomes the name of the membership. */
@@ -146,11 +157,15 @@ function isManifest(value: unknown): value is Manifest {
   return typeof apiVersion === "string" && typeof kind === "string" && isNamed;
 }
 
+/** As written: whatever stands there, of any type. */
 interface ClusterSetSpec {
-  readonly clusterID?: string;
-  readonly namespace?: string;
-  readonly leaders?: readonly { readonly clusterID?: string; readonly secret?: string }[];
+  readonly clusterID?: unknown;
+  readonly namespace?: unknown;
+  readonly leaders?: readonly { readonly clusterID?: unknown; readonly secret?: unknown }[];
 }
+
+/** RFC 1123 subdomain. Each of these names becomes a part of the names of other objects. */
+const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 function isMemberClusterSet(object: Manifest): boolean {
   const spec = object["spec"] as ClusterSetSpec | undefined;
@@ -160,15 +175,23 @@ function isMemberClusterSet(object: Manifest): boolean {
 function readClusterSet(object: Manifest, path: string): MemberClusterSet {
   const spec = (object["spec"] ?? {}) as ClusterSetSpec;
   const leader = spec.leaders?.[0];
-  const need = (value: string | undefined, field: string): string => {
-    if (value !== undefined && value !== "") return value;
-    throw new ManifestError([
-      { path, problem: `the ClusterSet has no ${field}`, remedy: "A member's ClusterSet needs it" },
-    ]);
+  const refuse = (problem: string, remedy: string): never => {
+    throw new ManifestError([{ path, problem: `the ClusterSet ${problem}`, remedy }]);
+  };
+  const need = (value: unknown, field: string): string => {
+    if (value === undefined || value === null || value === "") {
+      return refuse(`has no ${field}`, "A member's ClusterSet needs it");
+    }
+    if (typeof value !== "string") return refuse(`has a ${field} that is no text`, "Put quotes around the value");
+    if (OBJECT_NAME.test(value)) return value;
+    return refuse(
+      `has the ${field} "${value}", which is no name in Kubernetes`,
+      "Use lower-case letters, digits, dashes and dots, with a letter or digit at both ends",
+    );
   };
   return {
     name: need(object.metadata?.name, "metadata.name"),
-    namespace: object.metadata?.namespace ?? "kube-system",
+    namespace: need(object.metadata?.namespace ?? "kube-system", "metadata.namespace"),
     clusterId: need(spec.clusterID, "spec.clusterID"),
     leaderId: need(leader?.clusterID, "spec.leaders[0].clusterID"),
     leaderNamespace: need(spec.namespace, "spec.namespace"),

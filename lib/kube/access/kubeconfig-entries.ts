@@ -46,7 +46,8 @@ export function readContext(text: string, wanted: string | undefined): Result<Co
 function readYaml(text: string): Result<Readonly<Record<string, unknown>>, UserError> {
   const remedy = "Give the kubeconfig as kubectl config view --raw --minify --flatten writes it";
   try {
-    const root: unknown = parse(text);
+    // Warnings would be written to the log with the line that they are about, which may be a token's.
+    const root: unknown = parse(text, { logLevel: "error" });
     if (isRecord(root)) return ok(root);
     return failed({ path: "", problem: "the kubeconfig is empty or no mapping", remedy });
   } catch (error) {

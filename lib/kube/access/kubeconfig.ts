@@ -32,7 +32,11 @@ export async function connectionFromKubeconfig(
   const entries = readContext(text, options.context);
   if (!entries.ok) return entries;
   const { cluster, user } = entries.value;
-  const refusal = refuse(cluster, CLUSTER_REFUSALS) ?? refuse(user, USER_REFUSALS);
+  const refusal =
+    refuse(cluster, CLUSTER_REFUSALS) ??
+    refuse(user, USER_REFUSALS) ??
+    wrongType(cluster, CLUSTER_TEXTS) ??
+    wrongType(user, USER_TEXTS);
   if (refusal !== undefined) return failed(refusal);
   const server = readServer(cluster);
   if (!server.ok) return server;
@@ -71,6 +75,24 @@ function refuse({ path, fields }: Entry, refusals: Refusals): UserError | undefi
     return { path: `${path}.${field}`, problem, remedy };
   }
   return undefined;
+}
+
+const CLUSTER_TEXTS = ["certificate-authority", "certificate-authority-data", "tls-server-name", "proxy-url"] as const;
+
+const USER_TEXTS = [
+  "token",
+  "tokenFile",
+  "client-certificate",
+  "client-certificate-data",
+  "client-key",
+  "client-key-data",
+] as const;
+
+/** A field of another type would be passed over, and with it a proxy or a CA. */
+function wrongType({ path, fields }: Entry, texts: readonly string[]): UserError | undefined {
+  const wrong = texts.find((field) => !["string", "undefined"].includes(typeof (fields[field] ?? undefined)));
+  if (wrong === undefined) return undefined;
+  return { path: `${path}.${wrong}`, problem: "is not a text", remedy: "Write it as a text, in quotes if need be" };
 }
 
 function readServer({ path, fields }: Entry): Result<ServerUrl, UserError> {

@@ -121,6 +121,39 @@ test("refuses what cannot be used, with the field's path and nothing of its cont
   }
 });
 
+test("refuses a field of another type than text, and throws for none", async () => {
+  for (const field of [
+    "server",
+    "certificate-authority-data",
+    "certificate-authority",
+    "tls-server-name",
+    "proxy-url",
+  ]) {
+    for (const value of [5, ["a"], { a: 1 }, true]) {
+      const read = await connectionFromKubeconfig(kubeconfig({ [field]: value }));
+      assert.deepEqual([read.ok, read.ok ? "" : read.error.path], [false, `clusters[1].cluster.${field}`]);
+    }
+  }
+  for (const field of ["token", "tokenFile", "client-certificate-data", "client-key-data", "client-key"]) {
+    for (const value of [5, ["a"], { a: 1 }]) {
+      const read = await connectionFromKubeconfig(kubeconfig({}, { [field]: value }));
+      assert.deepEqual([read.ok, read.ok ? "" : read.error.path], [false, `users[1].user.${field}`]);
+    }
+  }
+});
+
+test("warns of nothing in the log, as a warning would quote what it is about", async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error): void => void warnings.push(String(warning));
+  process.on("warning", listen);
+
+  await connectionFromKubeconfig(kubeconfig().replace("token: ", "token: !secret "));
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", listen);
+
+  assert.deepEqual(warnings, []);
+});
+
 test("takes a named context, and names those there are when it is not there", async () => {
   const refused = await connectionFromKubeconfig(kubeconfig(), { context: "old" });
   const missing = await connectionFromKubeconfig(kubeconfig(), { context: "new" });

@@ -19,6 +19,7 @@ const TIMING: RelayTiming = {
   skewMarginMs: 100,
   stopWritingMarginMs: 100,
   yieldRemainingMs: 20_000,
+  anySuccessorRemainingMs: 12_000,
   releaseBeforeDeadlineMs: 1_000,
   settleMs: 200,
   lookEveryMs: 50,

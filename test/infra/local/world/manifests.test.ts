@@ -106,6 +106,24 @@ describe("a folder of manifests", () => {
     }
   });
 
+  it("is refused where a name in a ClusterSet is no text, or no name in Kubernetes", () => {
+    for (const [change, words] of [
+      [{ clusterID: 123 }, "has a spec.clusterID that is no text. Put quotes around the value"],
+      [{ clusterID: "EAST" }, 'has the spec.clusterID "EAST", which is no name in Kubernetes'],
+      [{ namespace: "a_b" }, 'has the spec.namespace "a_b", which is no name in Kubernetes'],
+      [{ leaders: [{ clusterID: "no rth", secret: "token" }] }, 'has the spec.leaders[0].clusterID "no rth"'],
+      [{ leaders: [{ clusterID: "north", secret: true }] }, "has a spec.leaders[0].secret that is no text"],
+    ] as const) {
+      const text = refused({ "a.yaml": stringify(clusterSet(change)) });
+      assert.ok(text.includes(`/a.yaml: the ClusterSet ${words}`), text);
+    }
+  });
+
+  it("is refused where two members have the same ID", () => {
+    const twins = { "a.yaml": stringify(clusterSet()), "b.yaml": stringify(clusterSet()) };
+    assert.match(refused(twins), /^b: the ClusterSet has the spec\.clusterID "east" of member a\. Give each member/);
+  });
+
   it("is refused with cluster and object where an API server would not take it", async () => {
     const widget = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "x" } };
     const manifests = readManifests(

@@ -43,7 +43,7 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value === "number" && Object.is(value, -0)) return 0;
   if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value)
-    .map(([key, item]) => [key, sorted(item)] as const)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const fields = Object.entries(value).map(([key, item]) => [key, sorted(item)] as const);
+  // Marked, so that an object without fields is not taken for an empty array.
+  return { fields: fields.toSorted(([a], [b]) => (a < b ? -1 : 1)) };
 }
