@@ -2,7 +2,7 @@
 // `--help` tells how to name other clusters.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, globSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, extname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,7 +17,8 @@ const HELP = `Runs tests on real Kubernetes API servers.
   npm run test:real -- [options] [test files]
 
   --kubeconfig FILE   an administrator's kubeconfig of a cluster to run on, instead of ones that are started for it;
-                      three times: leader, member, member. The tests write into them and delete what they wrote. Or HAWSER_TEST_KUBECONFIGS=FILE${delimiter}FILE...
+                      three times: leader, member, member. The tests write into them and delete what they wrote. The
+                      variable HAWSER_TEST_KUBECONFIGS=FILE${delimiter}FILE${delimiter}FILE does the same.
   --limit MINUTES     how long all of it may take (default: 15)
 
 The programs come from the folder in KUBEBUILDER_ASSETS, else from that of "npm run assets".`;
@@ -63,9 +64,16 @@ function startedClusters({ clusters, etcd }: ControlPlane): ClustersFile {
   return { clusters: described, etcd };
 }
 
+interface TestRun {
+  readonly files: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** File for the report by which tests are counted. */
+  readonly report: string;
+  readonly watchdog: Watchdog;
+}
+
 /** Runs the files; true when all of their tests ran and passed. */
-async function runTests(files: readonly string[], environment: object, folder: string, signal: AbortSignal) {
-  const report = join(folder, "report.tap");
+async function runTests({ files, environment, report, watchdog }: TestRun, signal: AbortSignal): Promise<boolean> {
   const child: ChildProcess = spawn(
     process.execPath,
     [
@@ -80,7 +88,6 @@ async function runTests(files: readonly string[], environment: object, folder: s
     // A group of its own: a file that hangs is a process below this one, and is killed with it.
     { stdio: "inherit", detached: true, env: { ...process.env, ...environment } },
   );
-  const watchdog = new Watchdog();
   if (child.pid !== undefined) watchdog.add(child.pid);
   const kill = (): void => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
@@ -89,16 +96,19 @@ async function runTests(files: readonly string[], environment: object, folder: s
   const [code] = (await once(child, "exit")) as [number | null];
   signal.removeEventListener("abort", kill);
   if (child.pid !== undefined) watchdog.remove(child.pid);
-  await watchdog.stop();
   if (code !== 0) return false;
   const notRun = [...readFileSync(report, "utf8").matchAll(/^# (skipped|todo|cancelled) ([1-9]\d*)$/gm)];
   for (const [, how, count] of notRun) console.error(`${count} tests were ${how}: what is not run proves nothing`);
   return notRun.length === 0;
 }
 
-function showLogs(controlPlane: ControlPlane | undefined): void {
-  for (const [name, child] of controlPlane?.processes ?? [])
-    console.log(`--- ${name}, end of its log\n${child.logTail()}`);
+/** Keeps the logs of a control plane on which tests have failed: they end with it otherwise. */
+function keepLogs(controlPlane: ControlPlane): void {
+  const folder = mkdtempSync(join(tmpdir(), "hawser-test-real-logs-"));
+  for (const [name, { logFile }] of controlPlane.processes) {
+    copyFileSync(logFile, join(folder, `${name.replace(" ", "-")}.log`));
+  }
+  console.log(`The logs of the control plane are in ${folder}`);
 }
 
 async function main(settings: Settings): Promise<number> {
@@ -108,8 +118,15 @@ async function main(settings: Settings): Promise<number> {
     console.error(`not done after ${settings.limitMs / 60_000} minutes: ended`);
     ended.abort();
   }, settings.limitMs);
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ended.abort());
+  let interrupted = false;
+  const interrupt = (): void => {
+    interrupted = true;
+    ended.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
   const folder = mkdtempSync(join(tmpdir(), "hawser-test-real-"));
+  // When this process is killed, neither the tests nor the kubeconfigs are left.
+  const watchdog = new Watchdog(folder);
   const began = performance.now();
   let controlPlane: ControlPlane | undefined;
   try {
@@ -124,8 +141,9 @@ async function main(settings: Settings): Promise<number> {
     }
     const content = controlPlane === undefined ? namedClusters(settings.kubeconfigs) : startedClusters(controlPlane);
     const environment = { [CLUSTERS_FILE]: writeClustersFile(folder, content) };
-    const passed = await runTests(settings.files, environment, folder, ended.signal);
-    if (!passed && !ended.signal.aborted) showLogs(controlPlane);
+    const run = { files: settings.files, environment, report: join(folder, "report.tap"), watchdog };
+    const passed = await runTests(run, ended.signal);
+    if (!passed && !interrupted && controlPlane !== undefined) keepLogs(controlPlane);
     console.log(`${passed ? "passed" : "FAILED"} after ${Math.round((performance.now() - began) / 1_000)} s`);
     return passed ? 0 : 1;
   } catch (error) {
@@ -136,7 +154,7 @@ async function main(settings: Settings): Promise<number> {
   } finally {
     clearTimeout(limit);
     await controlPlane?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await watchdog.stop();
   }
 }
 

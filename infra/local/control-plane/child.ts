@@ -65,6 +65,11 @@ export class Child {
     return this.#hasEnded() && this.logTail(40).includes("address already in use");
   }
 
+  /** Everything that it has said. */
+  get logFile(): string {
+    return this.#options.logFile;
+  }
+
   /** The last lines of its log. */
   logTail(lines = 15): string {
     return readFileSync(this.#options.logFile, "utf8").trimEnd().split("\n").slice(-lines).join("\n");
