@@ -16,13 +16,16 @@ export class Display {
   readonly #mode: "json" | "live" | "lines";
   readonly #update = createLogUpdate(process.stdout, { showCursor: true });
   #shown = "";
+  #summarised = false;
 
   constructor(mode: "json" | "live" | "lines") {
     this.#mode = mode;
   }
 
-  /** Something happened. */
+  /** Something happened. After the summary nothing is told: scripts read it as the last line, while beats go on until the end. */
   event(event: WorldEvent): void {
+    if (this.#summarised) return;
+    this.#summarised = event.event === "summary";
     if (this.#mode === "json") {
       process.stdout.write(`${JSON.stringify(event)}\n`);
       return;
