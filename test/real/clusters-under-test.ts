@@ -9,7 +9,7 @@ export const CLUSTERS_FILE = "HAWSER_TEST_CLUSTERS";
 
 /** The clusters that tests run on, as the runner writes them down. */
 export interface ClustersFile {
-  /** In the order of their parts: leader, two members. With fewer, the last has the other parts too. */
+  /** In the order of their parts: leader, two members, the contract's. With fewer, the last has the other parts too. */
   readonly clusters: readonly { readonly name: string; readonly adminKubeconfig: string }[];
   /** URL of the etcd below them; absent where it is not ours. */
   readonly etcd?: string;
@@ -26,6 +26,8 @@ export function writeClustersFile(folder: string, content: ClustersFile): string
 export interface ClustersUnderTest {
   readonly leader: RealCluster;
   readonly members: readonly [RealCluster, RealCluster];
+  /** The one that the contract is held against. */
+  readonly contract: RealCluster;
   /** Makes the servers forget all history up to now; undefined where that is not ours to do. */
   readonly compact: (() => Promise<void>) | undefined;
   close(): Promise<void>;
@@ -45,6 +47,7 @@ export function clustersUnderTest(): ClustersUnderTest {
   return {
     leader: at(0),
     members: [at(1), at(2)],
+    contract: at(3),
     compact: etcd === undefined ? undefined : () => compactEtcd(etcd),
     close: async () => {
       for (const cluster of all) await cluster.close();

@@ -1,4 +1,4 @@
-// Runs the tests that need real Kubernetes API servers, one file after the other on one world of three clusters.
+// Runs the tests that need real Kubernetes API servers, one file after the other on one world of four clusters.
 // `--help` tells how to name other clusters.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,13 +17,14 @@ const HELP = `Runs tests on real Kubernetes API servers.
   npm run test:real -- [options] [test files]
 
   --kubeconfig FILE   an administrator's kubeconfig of a cluster to run on, instead of ones that are started for it;
-                      three times: leader, member, member. The tests write into them and delete what they wrote. The
-                      variable HAWSER_TEST_KUBECONFIGS=FILE${delimiter}FILE${delimiter}FILE does the same.
+                      four times: leader, member, member, and one for the contract (without it, the second member is
+                      asked). The tests write into them and delete what they wrote. The variable
+                      HAWSER_TEST_KUBECONFIGS=FILE${delimiter}FILE${delimiter}FILE does the same.
   --limit MINUTES     how long all of it may take (default: 15)
 
 The programs come from the folder in KUBEBUILDER_ASSETS, else from that of "npm run assets".`;
 
-const NAMES = ["north", "east", "west"];
+const NAMES = ["north", "east", "west", "contract"];
 
 interface Settings {
   readonly files: readonly string[];

@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import { after, before, describe } from "node:test";
+import { errorCases } from "./cases/errors.ts";
+import { ContractClient } from "./contract-client.ts";
+import type { Area, Cases, ContractCluster } from "./contract-cluster.ts";
+
+/** The areas of the contract, each in a file of its own. */
+const AREAS: Readonly<Record<string, Cases>> = {
+  "errors are Status objects": errorCases,
+};
+
+/**
+ * What Hawser relies on in a Kubernetes API, over HTTPS.
+ * @param start starts the API server, or says where it is
+ */
+export function kubernetesContract(name: string, start: () => Promise<ContractCluster>): void {
+  describe(`Kubernetes API: ${name}`, () => {
+    let cluster: ContractCluster | undefined;
+    let admin: ContractClient | undefined;
+    before(async () => {
+      cluster = await start();
+      admin = ContractClient.of(cluster.kubeconfig);
+    });
+    after(async () => {
+      await admin?.close();
+      await cluster?.stop();
+    });
+    for (const [title, cases] of Object.entries(AREAS)) {
+      describe(title, () => {
+        let area: Area | undefined;
+        before(async () => {
+          if (cluster === undefined || admin === undefined) throw new Error("the API server has not started");
+          const token = randomBytes(4).toString("hex");
+          const namespace = `contract-${token}`;
+          await admin.must("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
+          area = { cluster, admin, namespace, token };
+        });
+        after(async () => {
+          if (area !== undefined) await area.admin.request("DELETE", `/api/v1/namespaces/${area.namespace}`);
+        });
+        cases(() => {
+          if (area === undefined) throw new Error("a case asks for its area before it runs");
+          return area;
+        });
+      });
+    }
+  });
+}
