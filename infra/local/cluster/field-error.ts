@@ -58,7 +58,7 @@ export function tooLong(field: string, max: number): FieldError {
 
 /** The list has more than `max` items. */
 export function tooMany(field: string, actual: number, max: number): FieldError {
-  return make("FieldValueTooMany", field, String(actual), `must have at most ${max} items`);
+  return make("FieldValueTooMany", field, String(actual), `must have at most ${max} ${max === 1 ? "item" : "items"}`);
 }
 
 /** `field: body`, as the complaint stands in a message. */

@@ -61,6 +61,9 @@ export function pathNotFound(): ApiStatus {
   return failure(404, "NotFound", "the server could not find the requested resource", {});
 }
 
+/** What a path says, in plain text, that nobody answers for. */
+export const PAGE_NOT_FOUND = "404 page not found\n";
+
 /** Another object has the name. */
 export function alreadyExists(of: GroupResource, name: string): ApiStatus {
   return failure(409, "AlreadyExists", `${qualified(of)} ${JSON.stringify(name)} already exists`, named(of, name));
@@ -126,15 +129,30 @@ export function methodNotAllowedOnPath(): ApiStatus {
   return failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 }
 
+/** What a real server reads and writes; this one knows no protobuf. */
+const BODY_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+
 /** The body's type is none of the accepted ones. */
-export function unsupportedMediaType(accepted: readonly string[]): ApiStatus {
+export function unsupportedMediaType(accepted: readonly string[] = BODY_TYPES): ApiStatus {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
   return failure(415, "UnsupportedMediaType", message);
 }
 
+/** The body of a patch has none of the accepted types. */
+export function unsupportedPatchType(): ApiStatus {
+  return failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+}
+
+const REPRESENTATIONS = [
+  ...BODY_TYPES,
+  "application/json;stream=watch",
+  "application/vnd.kubernetes.protobuf;stream=watch",
+];
+
 /** The answer cannot have the wanted type. */
-export function notAcceptable(accepted: readonly string[]): ApiStatus {
-  return failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
+export function notAcceptable(): ApiStatus {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${REPRESENTATIONS.join(", ")}`;
+  return failure(406, "NotAcceptable", message, {});
 }
 
 /** History or snapshot of the asked resourceVersion is forgotten. */

@@ -74,6 +74,8 @@ export interface ResourceRequest {
 export interface ApiReply {
   readonly code: number;
   readonly body: ApiObject | ApiStatus | Record<string, unknown>;
+  /** Sent instead of the body, as plain text. */
+  readonly plain?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -135,6 +137,8 @@ export interface Engine {
   discovery(path: string): Record<string, unknown> | undefined;
   /** True when the resource (and subresource) is served. */
   serves(group: string, version: string, resource: string, subresource?: string): boolean;
+  /** True for a group of the server's own, false for those of custom resources. */
+  isBuiltIn(group: string): boolean;
   /** All objects of a served type, for the server's own use (RBAC, webhook configurations, ServiceAccount tokens). */
   readAll(group: string, resource: string, namespace?: string): readonly ApiObject[];
   readOne(group: string, resource: string, namespace: string | undefined, name: string): ApiObject | undefined;

@@ -45,8 +45,7 @@ export interface ReadBody {
 export function readBody(request: ResourceRequest, at: Located, options: WriteOptions): ReadBody | Refused {
   const { contentType } = request;
   if (contentType !== undefined && contentType !== "" && !BODY_TYPES.includes(contentType)) {
-    const more = at.type.custom ? [] : ["application/vnd.kubernetes.protobuf"];
-    return { refused: unsupportedMediaType([...BODY_TYPES, ...more]) };
+    return { refused: unsupportedMediaType() };
   }
   const decoded = decode(cloneJson(request.body), at.type, at.version);
   if ("status" in decoded) return { refused: decoded.status };

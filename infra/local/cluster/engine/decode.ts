@@ -78,7 +78,7 @@ function checkCustomHead(
     const text = JSON.stringify(body);
     return unrecognised(`Object 'Kind' is missing in '${text}'`, text, type);
   }
-  if (apiVersion !== "" && apiVersion !== expected) {
+  if (apiVersion !== expected) {
     const wrong = `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
     const error = invalid("apiVersion", apiVersion, `must be ${expected}`);
     return { wrong, status: badRequest(wrong), patchStatus: invalidObject(type, name, [error]) };
@@ -90,7 +90,14 @@ function checkCustomHead(
 }
 
 function noObject(body: unknown, type: ResourceType): Undecodable {
-  const text = JSON.stringify(body) ?? "";
+  if (body === undefined) {
+    const wrong = "couldn't get version/kind; json parse error: unexpected end of JSON input";
+    return {
+      wrong,
+      status: badRequest(`the object provided is unrecognized (must be of type ${type.kind}): ${wrong} (<empty>)`),
+    };
+  }
+  const text = JSON.stringify(body);
   const found = Array.isArray(body) ? "array" : typeof body === "boolean" ? "bool" : typeof body;
   const struct =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';

@@ -61,6 +61,10 @@ export function createEngine(options: EngineOptions): Engine {
       const at = registry.locate(group, version, resource);
       return at !== undefined && (subresource === undefined || at.version.subresources.has(subresource));
     },
+    isBuiltIn: (group) =>
+      group === "" ||
+      virtual.some((v) => v.group === group) ||
+      registry.all().some((type) => type.group === group && !type.custom),
     readAll: (group, resource, namespace) => store.list(`${group}/${resource}`, namespace),
     readOne: (group, resource, namespace, name) => store.get(`${group}/${resource}`, keyOf(namespace, name)),
     collectionVersion: (group, resource) => store.tableVersion(`${group}/${resource}`),

@@ -1,4 +1,4 @@
-import { methodNotAllowed, methodNotAllowedOnPath, pathNotFound, reply } from "../status.ts";
+import { methodNotAllowed, methodNotAllowedOnPath, PAGE_NOT_FOUND, pathNotFound, reply } from "../status.ts";
 import type { ApiReply, ApiStatus, ResourceRequest } from "../types.ts";
 import { type Core, type Located, withWarnings } from "./core.ts";
 import { create } from "./create.ts";
@@ -13,7 +13,7 @@ export async function execute(core: Core, request: ResourceRequest): Promise<Api
   const { subresource } = request;
   if (subresource !== undefined && !at.version.subresources.has(subresource)) return reply(pathNotFound());
   const misplaced = checkScope(request, at);
-  if (misplaced !== undefined) return reply(misplaced);
+  if (misplaced !== undefined) return misplaced;
   if (subresource !== undefined && !["get", "update", "patch"].includes(request.verb)) {
     return reply(methodNotAllowed(at.type, request.verb));
   }
@@ -22,11 +22,12 @@ export async function execute(core: Core, request: ResourceRequest): Promise<Api
 }
 
 /** All Namespaces at once can be listed and watched, nothing else; what is in no Namespace has no path in one. */
-function checkScope(request: ResourceRequest, at: Located): ApiStatus | undefined {
+function checkScope(request: ResourceRequest, at: Located): ApiReply | undefined {
   const inNamespace = (request.namespace ?? "") !== "";
-  if (inNamespace && !at.type.namespaced) return pathNotFound();
+  const notFound = { ...reply(pathNotFound()), ...(at.type.custom ? { plain: PAGE_NOT_FOUND } : {}) };
+  if (inNamespace && !at.type.namespaced) return notFound;
   if (inNamespace || !at.type.namespaced || request.verb === "list") return undefined;
-  return at.type.custom || request.name !== undefined ? pathNotFound() : methodNotAllowedOnPath();
+  return at.type.custom || request.name !== undefined ? notFound : reply(methodNotAllowedOnPath());
 }
 
 async function perform(core: Core, request: ResourceRequest, at: Located): Promise<ApiReply> {

@@ -2,6 +2,7 @@ import { type FieldError, fieldForbidden, invalid, required } from "../field-err
 import type { ApiMeta, ApiObject } from "../types.ts";
 import { equalJson, isJsonObject, type JsonObject, objectsIn, textIn, textsIn } from "./json.ts";
 import { labelProblems, labelValueProblems, pathSegmentProblems, qualifiedNameProblems } from "./names.ts";
+import { textProblem } from "./schema/text-forms.ts";
 
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
@@ -22,7 +23,7 @@ export function validateMetadata(
   errors.push(...validateNamespace(meta.namespace ?? "", namespaced));
   errors.push(...validateLabels(meta, "metadata.labels"), ...validateAnnotations(meta));
   errors.push(
-    ...objectsIn(meta, "ownerReferences").flatMap(validateOwner),
+    ...objectsIn(meta, "ownerReferences").flatMap((owner, i) => validateOwner(owner, i)),
     ...validateFinalizers(meta.finalizers ?? []),
   );
   return errors;
@@ -81,14 +82,19 @@ function validateAnnotations(meta: ApiMeta): FieldError[] {
   return errors;
 }
 
-function validateOwner(owner: JsonObject): FieldError[] {
-  const path = "metadata.ownerReferences";
-  const errors: FieldError[] = [];
-  if (textIn(owner, "apiVersion") === "") errors.push(invalid(`${path}.apiVersion`, "", "version must not be empty"));
-  for (const field of ["kind", "name", "uid"]) {
-    if (textIn(owner, field) === "") errors.push(invalid(`${path}.${field}`, "", `${field} must not be empty`));
-  }
-  return errors;
+function validateOwner(owner: JsonObject, index: number): FieldError[] {
+  const empty = ["apiVersion", "kind", "name", "uid"].filter((field) => textIn(owner, field) === "");
+  return empty.map((field) => required(`metadata.ownerReferences[${index}].${field}`, "must not be empty"));
+}
+
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+/** Built-in types want a finalizer's domain; custom resources only advise it. */
+export function validateStandardFinalizers(finalizers: readonly string[]): readonly FieldError[] {
+  const words = "name is neither a standard finalizer name nor is it fully qualified";
+  return finalizers.flatMap((name, i) =>
+    name.includes("/") || STANDARD_FINALIZERS.has(name) ? [] : [invalid(`metadata.finalizers[${i}]`, name, words)],
+  );
 }
 
 function validateFinalizers(finalizers: readonly string[]): FieldError[] {
@@ -96,6 +102,7 @@ function validateFinalizers(finalizers: readonly string[]): FieldError[] {
 }
 
 const TEXTS = ["name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"];
+const TIMES = ["creationTimestamp", "deletionTimestamp"];
 const MAPS = ["labels", "annotations"];
 const KNOWN = new Set([
   ...TEXTS,
@@ -142,6 +149,10 @@ function wrongType(meta: JsonObject, prefix: string): string | undefined {
     if (value !== undefined && value !== null && typeof value !== "string") {
       return cannotUnmarshal(value, `ObjectMeta.${prefix}${field}`, "string");
     }
+  }
+  for (const field of TIMES) {
+    const problem = textProblem(textIn(meta, field), textIn(meta, field) === "" ? "" : "date-time");
+    if (problem !== undefined) return problem;
   }
   for (const field of MAPS) {
     const value = meta[field];

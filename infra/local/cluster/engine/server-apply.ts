@@ -37,6 +37,7 @@ export function serverApply(core: Core, body: unknown): ApiObject {
   // Manifests of definitions carry an empty status that generators left; the server's own is the true one.
   const given = isJsonObject(status) && Object.keys(status).length > 0;
   if (given && at.type.kind !== "CustomResourceDefinition") object["status"] = status;
+  else if (old?.["status"] !== undefined && at.version.subresources.has("status")) object["status"] = old["status"];
   const errors = validateCreate(core, at, object, SERVER);
   if (errors.length > 0)
     throw new Error(

@@ -162,7 +162,7 @@ function checkPreconditions(object: ApiObject, old: ApiObject, at: Located, whol
   }
   if (resourceVersion === undefined || resourceVersion === "0") {
     if (type.strategy.unconditionalUpdate) return undefined;
-    const body = "Invalid value: 0x0: must be specified for an update";
+    const body = "Invalid value: 0: must be specified for an update";
     const error = { type: "FieldValueInvalid", field: "metadata.resourceVersion", body } as const;
     return { refused: invalidObject({ group: type.group, kind: type.resource }, name, [error]) };
   }

@@ -1,7 +1,7 @@
 import { type FieldError } from "../field-error.ts";
 import type { ApiObject, UserInfo } from "../types.ts";
 import { type Core, type Located, strategyContext } from "./core.ts";
-import { validateMetadata, validateMetadataUpdate } from "./metadata.ts";
+import { validateMetadata, validateMetadataUpdate, validateStandardFinalizers } from "./metadata.ts";
 import { validateEmbedded } from "./schema/embedded.ts";
 import { validateListTypes } from "./schema/list-types.ts";
 import { validateSchema } from "./schema/validate.ts";
@@ -12,6 +12,7 @@ export function validateCreate(core: Core, at: Located, object: ApiObject, user:
   const context = strategyContext(core, user);
   return [
     ...validateMetadata(object.metadata, type.namespaced, type.strategy.nameProblems),
+    ...(type.custom ? [] : validateStandardFinalizers(object.metadata.finalizers ?? [])),
     ...validateContent(at, object, undefined),
     ...(type.strategy.validate?.(object, version.name, context) ?? []),
   ];
@@ -28,6 +29,7 @@ export function validateUpdate(
   const { type, version } = at;
   return [
     ...validateMetadata(object.metadata, type.namespaced),
+    ...(type.custom ? [] : validateStandardFinalizers(object.metadata.finalizers ?? [])),
     ...validateMetadataUpdate(object.metadata, old.metadata),
     ...validateContent(at, object, old),
     ...(type.strategy.validate?.(object, version.name, strategyContext(core, user)) ?? []),

@@ -11,9 +11,6 @@ export interface PlainAnswer {
 const CHECKS = ["ping", "log", "etcd", "poststarthook/rbac/bootstrap-roles"];
 const ENDPOINTS: ReadonlySet<string> = new Set(["healthz", "livez", "readyz"]);
 
-/** What every Kubernetes API server says of a path that it does not know. */
-export const PAGE_NOT_FOUND = "404 page not found\n";
-
 /** Answers health, version, the list of paths and discovery; undefined for paths that are unknown. */
 export function answerNonResource(path: string, query: URLSearchParams, server: ServerFacts): PlainAnswer | undefined {
   const trimmed = path.length > 1 ? path.replace(/\/$/, "") : path;

@@ -23,7 +23,7 @@ export async function readRequestBody(request: AnyRequest): Promise<Result<Reque
   if (bytes === undefined) return failed(requestEntityTooLarge(`limit is ${BODY_LIMIT}`));
   if (bytes.length === 0) return ok({ contentType, value: undefined });
   const format = formatOf(contentType);
-  if (format === undefined) return failed(unsupportedMediaType(["application/json", "application/yaml"]));
+  if (format === undefined) return failed(unsupportedMediaType());
   const text = bytes.toString("utf8");
   try {
     return ok({ contentType, value: format === "json" ? (JSON.parse(text) as unknown) : (parse(text) as unknown) });

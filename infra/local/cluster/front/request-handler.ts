@@ -7,7 +7,7 @@ import * as statuses from "../status.ts";
 import type { ApiReply, ApiStatus, Engine, ResourceRequest, UserInfo, VirtualResource } from "../types.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { Exchange } from "./exchange.ts";
-import { answerNonResource, PAGE_NOT_FOUND, type ServerFacts } from "./non-resource.ts";
+import { answerNonResource, type ServerFacts } from "./non-resource.ts";
 import { readRequestBody } from "./request-body.ts";
 import {
   type NonResourceInfo,
@@ -101,21 +101,30 @@ export class RequestHandler {
     const virtual = this.#virtual.get(virtualKey(group, version, resource, subresource));
     if (virtual === undefined && !engine.serves(group, version, resource, subresource)) {
       const known = subresource !== undefined && engine.serves(group, version, resource);
-      if (!known) return exchange.send(404, PAGE_NOT_FOUND, TEXT_TYPE, close);
-      return this.#refuse(exchange, statuses.pathNotFound(), close);
+      return this.#notServed(exchange, known || engine.isBuiltIn(group), close);
     }
-    if (!acceptsJson(exchange.request.headers.accept)) {
-      return this.#refuse(exchange, statuses.notAcceptable(["application/json"]), close);
-    }
+    if (!acceptsJson(exchange.request.headers.accept)) return this.#refuse(exchange, statuses.notAcceptable(), close);
     if (info.verb === "watch") return this.#watch(exchange, info, user, plan);
     await this.#execute(exchange, info, user, plan, { limit, virtual });
   }
 
   async #nonResource(exchange: Exchange, info: NonResourceInfo, close: boolean): Promise<void> {
     const answer = answerNonResource(info.path, info.query, this.#options.facts);
-    if (answer === undefined) return exchange.send(404, PAGE_NOT_FOUND, TEXT_TYPE, close);
+    if (answer === undefined) return this.#notServed(exchange, this.#isOfBuiltIn(info.path), close);
     if (info.verb !== "get" && info.verb !== "head") return this.#refuse(exchange, statuses.methodNotAllowedOnPath());
     await exchange.send(answer.code, answer.body, { "content-type": answer.contentType }, close);
+  }
+
+  /** The server's own groups answer with a Status; what no group answers for, those of custom resources included, does not. */
+  async #notServed(exchange: Exchange, byStatus: boolean, close: boolean): Promise<void> {
+    if (byStatus) return this.#refuse(exchange, statuses.pathNotFound(), close);
+    await exchange.send(404, statuses.PAGE_NOT_FOUND, TEXT_TYPE, close);
+  }
+
+  #isOfBuiltIn(path: string): boolean {
+    const [, root, second] = path.split("/");
+    if (root === "api") return second !== undefined;
+    return root === "apis" && second !== undefined && this.#options.engine.isBuiltIn(second);
   }
 
   async #execute(
@@ -136,6 +145,7 @@ export class RequestHandler {
     else reply = statuses.reply(statuses.methodNotAllowed(info, info.verb));
     if (limit.expired()) reply = statuses.reply(tooLate());
     if (plan.after.length > 0 && (await applyFaults(plan.after, exchange, faults, clock, limit.signal))) return;
+    if (reply.plain !== undefined) return exchange.send(reply.code, reply.plain, TEXT_TYPE, user === ANONYMOUS);
     const headers = reply.headers === undefined ? JSON_TYPE : { ...reply.headers, ...JSON_TYPE };
     await exchange.send(reply.code, JSON.stringify(reply.body), headers, user === ANONYMOUS);
   }

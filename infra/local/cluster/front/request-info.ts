@@ -38,7 +38,6 @@ export type RequestInfo =
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 const VERBS: Readonly<Record<string, { readonly item?: Verb; readonly collection?: Verb }>> = {
   GET: { item: "get", collection: "list" },
-  HEAD: { item: "get", collection: "list" },
   POST: { item: "create", collection: "create" },
   PUT: { item: "update" },
   PATCH: { item: "patch" },
@@ -50,7 +49,10 @@ export function parseRequest(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = new URLSearchParams(mark === -1 ? "" : target.slice(mark + 1));
-  const parts = path.split("/").filter((p) => p !== "");
+  // An escaped slash parts a path like any other.
+  const parts = decode(path)
+    .split("/")
+    .filter((p) => p !== "");
   const grouped = parts[0] === "apis";
   const prefix = grouped ? 3 : 2;
   if ((!grouped && parts[0] !== "api") || parts.length <= prefix) {
@@ -58,7 +60,7 @@ export function parseRequest(method: string, target: string): RequestInfo {
   }
   const group = grouped ? (parts[1] ?? "") : "";
   const version = parts[prefix - 1] ?? "";
-  return resourceInfo(method, { group, version, path, query }, parts.slice(prefix).map(decode));
+  return resourceInfo(method, { group, version, path, query }, parts.slice(prefix));
 }
 
 type Base = Pick<ResourceInfo, "group" | "version" | "path" | "query">;
@@ -83,7 +85,8 @@ function resourceInfo(method: string, base: Base, segments: readonly string[]): 
     namespace,
     name: pathName ?? selected,
     pathName,
-    pathNamespace: resource === "namespaces" && base.group === "" ? undefined : namespace,
+    // The path of a Namespace itself is in none.
+    pathNamespace: own === segments ? undefined : namespace,
   };
 }
 
@@ -106,11 +109,11 @@ function selectedName(query: URLSearchParams): string | undefined {
   return undefined;
 }
 
-function decode(segment: string): string {
+function decode(path: string): string {
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(path);
   } catch {
-    return segment;
+    return path;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type FieldError, fieldForbidden, invalid } from "../../field-error.ts";
+import { type FieldError, fieldForbidden, invalid, tooLong } from "../../field-error.ts";
 import type { ApiObject } from "../../types.ts";
 import { equalJson, objectIn, textsIn } from "../json.ts";
 import { define } from "./define.ts";
@@ -12,7 +12,11 @@ export const configMaps = define({
   namespaced: true,
   schema: struct({ data: textMap, binaryData: mapOf(bytes), immutable: flag }),
   strategy: {
-    validate: (object) => [...validateDataKeys(object, ["data", "binaryData"]), ...validateDoubles(object)],
+    validate: (object) => [
+      ...validateDataKeys(object, ["data", "binaryData"]),
+      ...validateDoubles(object),
+      ...validateSize(object),
+    ],
     validateUpdate: (object, old) => validateImmutable(object, old, ["data", "binaryData"]),
   },
 });
@@ -21,6 +25,15 @@ function validateDoubles(object: ApiObject): readonly FieldError[] {
   const binary = objectIn(object, "binaryData");
   const doubles = Object.keys(objectIn(object, "data")).filter((key) => Object.hasOwn(binary, key));
   return doubles.map((key) => invalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
+}
+
+const SIZE_LIMIT = 1024 * 1024;
+
+function validateSize(object: ApiObject): readonly FieldError[] {
+  const texts = Object.values(textsIn(object, "data")).map((text) => Buffer.byteLength(text));
+  const binaries = Object.values(textsIn(object, "binaryData")).map((text) => Buffer.byteLength(text, "base64"));
+  const size = [...texts, ...binaries].reduce((sum, bytes) => sum + bytes, 0);
+  return size > SIZE_LIMIT ? [tooLong("[]", SIZE_LIMIT)] : [];
 }
 
 const KEY = /^[-._a-zA-Z0-9]+$/;

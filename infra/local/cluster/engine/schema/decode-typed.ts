@@ -1,12 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject } from "../json.ts";
 import { cannotUnmarshal } from "../metadata.ts";
 import type { Schema } from "./schema.ts";
-
-const MICRO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}(?:Z|[+-]\d{2}:\d{2})$/;
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
-const MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00";
-const LAYOUT = "2006-01-02T15:04:05Z07:00";
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+import { textProblem } from "./text-forms.ts";
 
 /**
  * Reads a built-in object in place, as Go's typed decoder does: nulls and what is empty vanish, unknown fields are dropped
@@ -54,7 +49,7 @@ function decodeField(parent: JsonObject, key: string, schema: Schema, place: Pla
 function isDropped(value: unknown, schema: Schema): boolean {
   if (schema.nullable === true) return false;
   if (value === "") return true;
-  if (isJsonArray(value)) return value.length === 0;
+  if (isJsonArray(value)) return value.length === 0 && schema.type === "array";
   return isJsonObject(value) && schema.additionalProperties !== undefined && Object.keys(value).length === 0;
 }
 
@@ -63,11 +58,11 @@ function decodeValue(value: unknown, schema: Schema, place: Place): string | und
   const wrong = (goType: string): string => cannotUnmarshal(value, `${place.struct}.${place.path}`, goType);
   switch (schema.type) {
     case "object":
-      return isJsonObject(value) ? decodeObject(value, schema, place) : wrong("struct");
+      return isJsonObject(value) ? decodeObject(value, schema, place) : wrong(goTypeOf(schema));
     case "array":
       return isJsonArray(value) ? decodeArray(value, schema, place) : wrong("[]struct");
     case "string":
-      return typeof value === "string" ? checkText(value, schema.format ?? "") : wrong("string");
+      return typeof value === "string" ? textProblem(value, schema.format ?? "") : wrong("string");
     case "integer":
       return Number.isInteger(value) ? undefined : wrong(schema.format ?? "int64");
     case "boolean":
@@ -77,6 +72,13 @@ function decodeValue(value: unknown, schema: Schema, place: Place): string | und
     default:
       return undefined;
   }
+}
+
+/** The Go type of a map or struct, as far as a complaint names it. */
+function goTypeOf({ additionalProperties }: Schema): string {
+  return typeof additionalProperties === "object" && additionalProperties.type === "string"
+    ? "map[string]string"
+    : "struct";
 }
 
 function decodeObject(value: JsonObject, schema: Schema, place: Place): string | undefined {
@@ -101,32 +103,6 @@ function decodeArray(value: readonly unknown[], schema: Schema, place: Place): s
     if (wrong !== undefined) return wrong;
   }
   return undefined;
-}
-
-/** MicroTime takes six decimals and nothing else: three, as JavaScript writes them, are refused. */
-function checkText(value: string, format: string): string | undefined {
-  switch (format) {
-    case "micro-time":
-      return MICRO_TIME.test(value) ? undefined : cannotParse(value, MICRO_LAYOUT);
-    case "date-time":
-      return TIME.test(value) ? undefined : cannotParse(value, LAYOUT);
-    case "byte": {
-      const at = value.search(/[^A-Za-z0-9+/=\r\n]/);
-      return BASE64.test(value) ? undefined : `illegal base64 data at input byte ${at < 0 ? value.length : at}`;
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** Go's words about a time: what is left of the text where it stops to fit, and the part of the layout that stands there. */
-function cannotParse(value: string, layout: string): string {
-  const [, rest, more] = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}((?:\.\d{6})?(.*))$/.exec(value) ?? [];
-  const longer = rest !== undefined && rest !== more;
-  const part = rest === undefined ? "2006" : longer || layout === LAYOUT ? "Z07:00" : ".000000";
-  const left = rest === undefined ? value : longer ? (more ?? "") : rest;
-  const [text, form, at, wanted] = [value, layout, left, part].map((t) => JSON.stringify(t));
-  return `parsing time ${text} as ${form}: cannot parse ${at} as ${wanted}`;
 }
 
 /** The Go type of a nested struct, by its name: that of `spec` in a Lease is LeaseSpec. */

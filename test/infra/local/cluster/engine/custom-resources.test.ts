@@ -125,7 +125,7 @@ test("limits of texts, numbers and lists", async () => {
     "FieldValueTooMany spec.list: Too many: 3: must have at most 2 items",
   ]);
   assert.deepEqual(await outcome(bench, { map: { a: "1", b: "2" } }), [
-    "FieldValueTooMany spec.map: Too many: 2: must have at most 1 items",
+    "FieldValueTooMany spec.map: Too many: 2: must have at most 1 item",
   ]);
 });
 

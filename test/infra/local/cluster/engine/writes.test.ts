@@ -144,7 +144,7 @@ test("built-in objects can be updated without a resourceVersion, custom ones can
   assert.equal(custom.code, 422);
   assert.equal(
     custom.body["message"],
-    'widgets.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
+    'widgets.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   );
 });
 
