@@ -149,8 +149,12 @@ const REPRESENTATIONS = [
   "application/vnd.kubernetes.protobuf;stream=watch",
 ];
 
-/** The answer cannot have the wanted type. */
-export function notAcceptable(): ApiStatus {
+/** The answer cannot have the wanted type; custom resources say so in other words. */
+export function notAcceptable(custom: boolean): ApiStatus {
+  if (custom) {
+    const types = BODY_TYPES.join(", ");
+    return failure(406, "NotAcceptable", `only the following media types are accepted: ${types}`);
+  }
   const message = `406: Not Acceptable\n\nAvailable representations: ${REPRESENTATIONS.join(", ")}`;
   return failure(406, "NotAcceptable", message, {});
 }

@@ -12,7 +12,7 @@ export interface Answer {
   readonly headers: Dispatcher.ResponseData["headers"];
   readonly text: string;
   /** The body as JSON. @throws when it is none */
-  readonly json: ApiRecord;
+  readonly json: ApiRecord & { readonly items?: ApiRecord[] };
 }
 
 /** One event of a watch. */
@@ -73,13 +73,13 @@ export class ContractClient {
       headers: answer.headers,
       text,
       get json() {
-        return JSON.parse(text) as ApiRecord;
+        return JSON.parse(text) as Answer["json"];
       },
     };
   }
 
   /** Like `request`, for steps on the way: fails the test unless the answer is a success; hands out its body. */
-  async must(method: string, path: string, body?: unknown, contentType?: string): Promise<ApiRecord> {
+  async must(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer["json"]> {
     const answer = await this.request(method, path, { body, ...(contentType === undefined ? {} : { contentType }) });
     assert.ok(answer.code < 300, `${method} ${path}: ${answer.code} ${answer.text}`);
     return answer.json;

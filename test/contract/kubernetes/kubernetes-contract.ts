@@ -1,12 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { after, before, describe } from "node:test";
 import { errorCases } from "./cases/errors.ts";
+import { listCases } from "./cases/lists.ts";
+import { watchCases } from "./cases/watches.ts";
+import { writeCases } from "./cases/writes.ts";
 import { ContractClient } from "./contract-client.ts";
 import type { Area, Cases, ContractCluster } from "./contract-cluster.ts";
 
 /** The areas of the contract, each in a file of its own. */
 const AREAS: Readonly<Record<string, Cases>> = {
   "errors are Status objects": errorCases,
+  "updates, patches and deletes": writeCases,
+  lists: listCases,
+  watches: watchCases,
 };
 
 /**

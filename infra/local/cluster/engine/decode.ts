@@ -81,7 +81,7 @@ function checkCustomHead(
   if (apiVersion !== expected) {
     const wrong = `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
     const error = invalid("apiVersion", apiVersion, `must be ${expected}`);
-    return { wrong, status: badRequest(wrong), patchStatus: invalidObject(type, name, [error]) };
+    return { wrong, status: badRequest(wrong), patchStatus: invalidObject({ group: "", kind }, name, [error]) };
   }
   if (kind === type.kind) return undefined;
   const error = invalid("kind", kind, `must be ${type.kind}`);

@@ -1,4 +1,4 @@
-import { methodNotAllowed, methodNotAllowedOnPath, PAGE_NOT_FOUND, pathNotFound, reply } from "../status.ts";
+import { methodNotAllowed, methodNotAllowedOnPath, notFound, PAGE_NOT_FOUND, pathNotFound, reply } from "../status.ts";
 import type { ApiReply, ApiStatus, ResourceRequest } from "../types.ts";
 import { type Core, type Located, withWarnings } from "./core.ts";
 import { create } from "./create.ts";
@@ -11,7 +11,9 @@ export async function execute(core: Core, request: ResourceRequest): Promise<Api
   const at = core.registry.locate(request.group, request.version, request.resource);
   if (at === undefined) return reply(pathNotFound());
   const { subresource } = request;
-  if (subresource !== undefined && !at.version.subresources.has(subresource)) return reply(pathNotFound());
+  if (subresource !== undefined && !at.version.subresources.has(subresource)) {
+    return reply(at.type.custom ? notFound(at.type, request.name ?? "") : pathNotFound());
+  }
   const misplaced = checkScope(request, at);
   if (misplaced !== undefined) return misplaced;
   if (subresource !== undefined && !["get", "update", "patch"].includes(request.verb)) {
@@ -24,10 +26,10 @@ export async function execute(core: Core, request: ResourceRequest): Promise<Api
 /** All Namespaces at once can be listed and watched, nothing else; what is in no Namespace has no path in one. */
 function checkScope(request: ResourceRequest, at: Located): ApiReply | undefined {
   const inNamespace = (request.namespace ?? "") !== "";
-  const notFound = { ...reply(pathNotFound()), ...(at.type.custom ? { plain: PAGE_NOT_FOUND } : {}) };
-  if (inNamespace && !at.type.namespaced) return notFound;
+  const nowhere = { ...reply(pathNotFound()), ...(at.type.custom ? { plain: PAGE_NOT_FOUND } : {}) };
+  if (inNamespace && !at.type.namespaced) return nowhere;
   if (inNamespace || !at.type.namespaced || request.verb === "list") return undefined;
-  return at.type.custom || request.name !== undefined ? notFound : reply(methodNotAllowedOnPath());
+  return at.type.custom || request.name !== undefined ? nowhere : reply(methodNotAllowedOnPath());
 }
 
 async function perform(core: Core, request: ResourceRequest, at: Located): Promise<ApiReply> {

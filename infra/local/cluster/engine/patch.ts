@@ -1,6 +1,6 @@
 import fastJsonPatch from "fast-json-patch";
 import mergePatch from "json-merge-patch";
-import { badRequest, failure, requestEntityTooLarge, unsupportedPatchType } from "../status.ts";
+import { badRequest, failure, requestEntityTooLarge, unsupportedMediaType, unsupportedPatchType } from "../status.ts";
 import type { ApiObject, ApiStatus } from "../types.ts";
 import { cloneJson, isJsonArray, isJsonObject } from "./json.ts";
 import { applyStrategicMergePatch } from "./strategic-merge.ts";
@@ -8,6 +8,8 @@ import { applyStrategicMergePatch } from "./strategic-merge.ts";
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
 const STRATEGIC = "application/strategic-merge-patch+json";
+/** Named among the accepted types as on real servers, though it is not accepted here. */
+const APPLY = "application/apply-patch+yaml";
 const MAX_OPERATIONS = 10_000;
 
 /** The patched object, which shares nothing with the old one, or a refusal. */
@@ -25,7 +27,8 @@ export function applyPatch(old: ApiObject, contentType: string | undefined, body
       break;
     default:
   }
-  return { refused: unsupportedPatchType() };
+  // Custom resources are served by an older part of the server, which names what it takes.
+  return { refused: custom ? unsupportedMediaType([JSON_PATCH, MERGE_PATCH, APPLY]) : unsupportedPatchType() };
 }
 
 function applyMergePatch(old: ApiObject, body: unknown): Patched {

@@ -1,5 +1,5 @@
 import { type FieldError, fieldForbidden } from "../field-error.ts";
-import { expired, failure, invalidObject, reply, tooLargeResourceVersion } from "../status.ts";
+import { badRequest, expired, failure, invalidObject, reply, tooLargeResourceVersion } from "../status.ts";
 import type { ApiStatus, ResourceRequest, WatchEvent, WatchReply } from "../types.ts";
 import type { Core, Located } from "./core.ts";
 import { isRefused } from "./core.ts";
@@ -26,6 +26,10 @@ const LONGEST_MS = 30 * 60_000;
 
 /** Opens a watch. */
 export function watch(core: Core, request: ResourceRequest, at: Located, behaviour: WatchBehaviour): WatchReply {
+  const seconds = request.query.get("timeoutSeconds") ?? "";
+  if (!/^([-+]?\d+)?$/.test(seconds)) {
+    return refuse(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`));
+  }
   const errors = initialEventsProblems(request.query);
   if (errors.length > 0) return refuse(invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors));
   const selection = readSelection(request, at);

@@ -100,10 +100,16 @@ export class RequestHandler {
     const { group, version, resource, subresource } = info;
     const virtual = this.#virtual.get(virtualKey(group, version, resource, subresource));
     if (virtual === undefined && !engine.serves(group, version, resource, subresource)) {
-      const known = subresource !== undefined && engine.serves(group, version, resource);
-      return this.#notServed(exchange, known || engine.isBuiltIn(group), close);
+      if (subresource === undefined || !engine.serves(group, version, resource)) {
+        return this.#notServed(exchange, engine.isBuiltIn(group), close);
+      }
+      if (engine.isBuiltIn(group)) return this.#refuse(exchange, statuses.pathNotFound(), close);
+      // Custom resources answer for the object, not for the path.
+      return this.#refuse(exchange, statuses.notFound(info, info.pathName ?? ""), close);
     }
-    if (!acceptsJson(exchange.request.headers.accept)) return this.#refuse(exchange, statuses.notAcceptable(), close);
+    if (!acceptsJson(exchange.request.headers.accept)) {
+      return this.#refuse(exchange, statuses.notAcceptable(!engine.isBuiltIn(group)), close);
+    }
     if (info.verb === "watch") return this.#watch(exchange, info, user, plan);
     await this.#execute(exchange, info, user, plan, { limit, virtual });
   }
