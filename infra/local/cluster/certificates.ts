@@ -35,6 +35,8 @@ export interface CertificateAuthority {
   issueServer(names: readonly string[], validity?: Validity): Promise<KeyPair>;
   /** A client certificate, by default from an hour ago for a year; one that is over (`notAfter` in the past) for the asking. */
   issueClient(subject: ClientSubject, validity?: Validity): Promise<KeyPair>;
+  /** A client certificate for a PKCS #10 request (PEM), as PEM. @throws when it cannot be read or its signature is not its key's */
+  signClientRequest(request: string, validity: Required<Validity>): Promise<string>;
 }
 
 /**
@@ -83,12 +85,39 @@ export async function createCertificateAuthority(name: string, clock: Clock): Pr
     return { cert: certificate.toString("pem"), key: await privateKeyPem(own.privateKey) };
   };
 
+  const signClientRequest = async (pem: string, validity: Required<Validity>): Promise<string> => {
+    const request = new x509.Pkcs10CertificateRequest(pem);
+    if (!(await request.verify())) throw new Error("the request is not signed by its own key");
+    const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: serial(),
+      subject: request.subjectName.toJSON(),
+      issuer: ca.subject,
+      ...validity,
+      signingAlgorithm: ALGORITHM,
+      publicKey: await request.publicKey.export(),
+      signingKey: keys.privateKey,
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+        await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey),
+      ],
+    });
+    return certificate.toString("pem");
+  };
+
   return {
+    signClientRequest,
     caPem: ca.toString("pem"),
     caKeyPem: await privateKeyPem(keys.privateKey),
     issueServer: (names, validity) => issue(serverSubject(names), { ...lasting, ...validity }),
     issueClient: (subject, validity) => issue(clientSubject(subject), validity),
   };
+}
+
+/** The groups (O) that a PKCS #10 request (PEM) asks for. @throws when it cannot be read */
+export function requestedGroups(request: string): readonly string[] {
+  return new x509.Pkcs10CertificateRequest(request).subjectName.getField("O");
 }
 
 interface Subject {

@@ -71,19 +71,14 @@ function make(type: FieldError["type"], field: string, value: string | undefined
   return { type, field: field === "" ? "<nil>" : field, body: parts.join(": ") };
 }
 
-/** A value as Go prints it in such messages: `%v` of simple ones, `%q` of strings, `%#v` of the rest. */
+/** A value as it stands in such messages; of what has fields, as JSON. */
 function describe(value: unknown): string {
-  if (value === undefined || value === null) return `"null"`;
-  return typeof value === "string" ? JSON.stringify(value) : goSyntax(value);
+  return value === undefined || value === null ? `"null"` : JSON.stringify(sorted(value));
 }
 
-function goSyntax(value: unknown): string {
-  if (value === null || value === undefined) return "interface {}(nil)";
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
-  const entries = Object.entries(value)
-    .filter(([, v]) => v !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `map[string]interface {}{${entries.map(([k, v]) => `${JSON.stringify(k)}:${goSyntax(v)}`).join(", ")}}`;
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
 }

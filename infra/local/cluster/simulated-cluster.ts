@@ -6,10 +6,12 @@ import { ServiceAccountTokens } from "./access/authentication-tokens.ts";
 import { Authorizer } from "./access/authorization.ts";
 import { defaultRbac } from "./access/authorization-defaults.ts";
 import { accessReviews } from "./access/authorization-reviews.ts";
-import { ServiceAccountController } from "./access/service-account-controller.ts";
 import { WebhookAdmission } from "./admission/admission.ts";
 import type { ServiceResolver } from "./admission/admission-call.ts";
+import { certificateAdmission } from "./admission/certificate-admission.ts";
 import { type CertificateAuthority, createCertificateAuthority, type Validity } from "./certificates.ts";
+import { CertificateSigner } from "./controllers/certificate-signer.ts";
+import { ServiceAccountController } from "./controllers/service-accounts.ts";
 import { createEngine } from "./engine/engine.ts";
 import { Faults } from "./faults/faults.ts";
 import { RequestHandler } from "./front/request-handler.ts";
@@ -140,6 +142,7 @@ export async function startSimulatedCluster(options: SimulatedClusterOptions): P
       await server.close();
       parts.handler.close();
       await controller.stop();
+      await parts.signer.stop();
       await admission.close();
       engine.close();
     },
@@ -169,7 +172,7 @@ async function assemble(options: SimulatedClusterOptions) {
   const admission = new WebhookAdmission(clock, engineLate, (service) => options.resolveService?.(service));
   const virtual = [...accessReviews(authorizer, authenticator), tokenRequests(tokens, engineLate)];
   const gitVersion = options.gitVersion ?? "v1.34.2";
-  const engine = createEngine({ clock, random, admission: admission.admit, virtual });
+  const engine = createEngine({ clock, random, admission: certificateAdmission(authorizer, admission.admit), virtual });
   late.engine = engine;
   const requestLog = new RequestLog(options.logCapacity);
   const faults = new Faults(random);
@@ -186,7 +189,20 @@ async function assemble(options: SimulatedClusterOptions) {
     ...(options.onBug === undefined ? {} : { onBug: options.onBug }),
   });
   const controller = new ServiceAccountController({ engine, tokens, caPem, clock });
-  return { authority, tokens, authenticator, admission, engine, requestLog, faults, handler, server, controller };
+  const signer = new CertificateSigner({ engine, authority, clock });
+  return {
+    signer,
+    authority,
+    tokens,
+    authenticator,
+    admission,
+    engine,
+    requestLog,
+    faults,
+    handler,
+    server,
+    controller,
+  };
 }
 
 /** What is there in a cluster before anybody writes. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { after, before, describe } from "node:test";
+import { certificateCases } from "./cases/certificates.ts";
 import { errorCases } from "./cases/errors.ts";
 import { listCases } from "./cases/lists.ts";
 import { watchCases } from "./cases/watches.ts";
@@ -13,6 +14,7 @@ const AREAS: Readonly<Record<string, Cases>> = {
   "updates, patches and deletes": writeCases,
   lists: listCases,
   watches: watchCases,
+  certificates: certificateCases,
 };
 
 /**

@@ -3,16 +3,18 @@ import { badRequest, invalidObject } from "../status.ts";
 import type { ApiStatus, ResourceRequest } from "../types.ts";
 import { isJsonObject, objectIn } from "./json.ts";
 
-const POLICIES = ["Foreground", "Background", "Orphan"];
+const POLICIES = ["Foreground", "Background", "Orphan"] as const;
 
 /** What a delete asks for, from its body or its query string. */
 export interface DeleteOptions {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly dryRun: boolean;
+  /** What becomes of dependents; undefined leaves it to the object's finalizers. */
+  readonly propagation: "Foreground" | "Background" | "Orphan" | undefined;
 }
 
-/** Reads metav1.DeleteOptions. The propagation policy is checked and otherwise left alone: there is no garbage collector. */
+/** Reads metav1.DeleteOptions. */
 export function readDeleteOptions(request: ResourceRequest): DeleteOptions | { readonly refused: ApiStatus } {
   const { body, query } = request;
   if (body !== undefined && body !== null && !isJsonObject(body)) {
@@ -20,7 +22,7 @@ export function readDeleteOptions(request: ResourceRequest): DeleteOptions | { r
   }
   const given = isJsonObject(body) ? body : {};
   const policy = text(given["propagationPolicy"]) ?? query.get("propagationPolicy") ?? undefined;
-  if (policy !== undefined && !POLICIES.includes(policy)) {
+  if (policy !== undefined && !POLICIES.some((known) => known === policy)) {
     const error = notSupported("propagationPolicy", policy, [...POLICIES, "nil"]);
     return { refused: invalidObject({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [error]) };
   }
@@ -37,6 +39,7 @@ export function readDeleteOptions(request: ResourceRequest): DeleteOptions | { r
     uid: text(preconditions["uid"]),
     resourceVersion: text(preconditions["resourceVersion"]),
     dryRun: dryRun.length > 0,
+    propagation: POLICIES.find((known) => known === policy),
   };
 }
 

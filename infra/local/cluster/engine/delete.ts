@@ -73,7 +73,9 @@ async function removeOne(removal: Removal, key: string, name: string): Promise<R
       checkPreconditions(old, at, options) ??
       (await validateByAdmission(write, undefined, shown));
     if (denied !== undefined) return denied;
-    if (core.store.get(table, key) === old) return take(core, at, { key, old, dryRun: options.dryRun });
+    if (core.store.get(table, key) === old) {
+      return take(core, at, { key, old, dryRun: options.dryRun, propagation: options.propagation });
+    }
   }
   return {
     refused: conflict(
@@ -102,13 +104,31 @@ function checkPreconditions(old: ApiObject, at: Located, options: DeleteOptions)
   return undefined;
 }
 
+/** What is deleted, and how. */
+export interface Taking {
+  readonly key: string;
+  readonly old: ApiObject;
+  readonly dryRun: boolean;
+  readonly propagation?: DeleteOptions["propagation"];
+}
+
+const PROPAGATION_FINALIZERS = { Foreground: "foregroundDeletion", Orphan: "orphan" } as const;
+
+/** The policy becomes a finalizer, which the garbage collector takes away when dependents are dealt with. */
+function withPropagation(old: ApiObject, propagation: DeleteOptions["propagation"]): ApiObject {
+  if (propagation === undefined || old.metadata.deletionTimestamp !== undefined) return old;
+  const own: readonly string[] = Object.values(PROPAGATION_FINALIZERS);
+  const others = (old.metadata.finalizers ?? []).filter((name) => !own.includes(name));
+  const added = propagation === "Background" ? [] : [PROPAGATION_FINALIZERS[propagation]];
+  const { finalizers: _before, ...metadata } = old.metadata;
+  const finalizers = [...others, ...added];
+  return { ...old, metadata: { ...metadata, ...(finalizers.length === 0 ? {} : { finalizers }) } };
+}
+
 /** Removes the object from the store, or marks it while finalizers or a controller hold it. */
-export function take(
-  core: Core,
-  at: Located,
-  { key, old, dryRun }: { readonly key: string; readonly old: ApiObject; readonly dryRun: boolean },
-): Removed {
+export function take(core: Core, at: Located, { key, old: stored, dryRun, propagation }: Taking): Removed {
   const table = tableOf(at.type);
+  const old = withPropagation(stored, propagation);
   const held = at.type.strategy.beginDelete !== undefined || (old.metadata.finalizers ?? []).length > 0;
   if (!held) return { object: dryRun ? old : (core.store.remove(table, key) ?? old), gone: true };
   if (old.metadata.deletionTimestamp !== undefined) return { object: old, gone: false };

@@ -1,3 +1,5 @@
+import { observeEndpoints } from "./controllers/endpoints-controller.ts";
+import { GarbageCollector } from "./controllers/garbage-collector.ts";
 import type { Core } from "./core.ts";
 import { emptyDefinition } from "./crd/finalizer.ts";
 import { emptyNamespace } from "./namespace-controller.ts";
@@ -10,8 +12,8 @@ const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";
 type Round = () => void;
 
 /**
- * The controllers without which no API server looks alive: Namespaces and definitions are emptied before they
- * go. A round comes `roundMs` after what calls for it, so that the state before can be seen.
+ * The controllers without which no cluster looks alive: Namespaces and definitions are emptied before they go, what
+ * nobody owns is deleted, Services have their Endpoints and slices. A round comes `roundMs` after what calls for it, so that the state before can be seen.
  */
 export function startLifecycle(core: Core, roundMs: number): { close(): void } {
   const stop = new AbortController();
@@ -24,7 +26,12 @@ export function startLifecycle(core: Core, roundMs: number): { close(): void } {
       if (!stop.signal.aborted) round();
     });
   };
-  core.store.observe((event) => observe(core, event, later));
+  const garbage = new GarbageCollector(core);
+  core.store.observe((event) => {
+    observe(core, event, later);
+    garbage.observe(event, later);
+    observeEndpoints(core, event, later);
+  });
   return { close: () => stop.abort() };
 }
 

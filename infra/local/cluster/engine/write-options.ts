@@ -13,8 +13,8 @@ export function readWriteOptions(query: URLSearchParams, kind: string): WriteOpt
   const errors: FieldError[] = [];
   const dryRun = query.getAll("dryRun").filter((v) => v !== "");
   if (dryRun.some((value) => value !== "All")) {
-    const list = dryRun.map((value) => JSON.stringify(value)).join(", ");
-    const body = `Unsupported value: []string{${list}}: supported values: "All"`;
+    const list = dryRun.map((value) => JSON.stringify(value)).join(",");
+    const body = `Unsupported value: [${list}]: supported values: "All"`;
     errors.push({ type: "FieldValueNotSupported", field: "dryRun", body });
   }
   const manager = query.get("fieldManager") ?? "";

@@ -72,12 +72,11 @@ function validateAddresses(endpoint: JsonObject, type: string, path: string): re
   const addresses = arrayIn(endpoint, "addresses");
   if (addresses.length === 0) return [required(path, "must contain at least 1 address")];
   if (addresses.length > MAX_ADDRESSES) return [tooMany(path, addresses.length, MAX_ADDRESSES)];
-  return addresses.flatMap((address, i) => {
-    const at = `${path}[${i}]`;
+  return addresses.flatMap((address) => {
     const ip = String(address);
     if (type === "FQDN") return [];
     const family = type === "IPv6" ? 6 : 4;
-    if (isIP(ip) === 0) return [invalid(at, ip, "must be a valid IP address")];
-    return isIP(ip) === family ? validateEndpointIP(ip, at) : [invalid(at, ip, `must be an ${type} address`)];
+    if (isIP(ip) === 0) return [invalid(path, ip, "must be a valid IP address")];
+    return isIP(ip) === family ? validateEndpointIP(ip, path) : [invalid(path, ip, `must be an ${type} address`)];
   });
 }

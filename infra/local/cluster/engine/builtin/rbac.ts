@@ -73,7 +73,7 @@ function validateRule(rule: JsonObject, path: string, namespaced: boolean): read
     if (namespaced) {
       const words = "namespaced rules cannot apply to non-resource URLs";
       const list = arrayIn(rule, "nonResourceURLs").map((url) => JSON.stringify(url));
-      const body = `Invalid value: []string{${list.join(", ")}}: ${words}`;
+      const body = `Invalid value: [${list.join(",")}]: ${words}`;
       errors.push({ type: "FieldValueInvalid", field: `${path}.nonResourceURLs`, body });
     }
     return errors;

@@ -45,9 +45,7 @@ export function validateServiceUpdate(object: ApiObject, old: ApiObject): readon
   const is = arrayIn(now, "clusterIPs")[0];
   const was = arrayIn(before, "clusterIPs")[0];
   if (was === undefined || is === was) return [];
-  const list = arrayIn(now, "clusterIPs").map((ip) => JSON.stringify(ip));
-  const body = `Invalid value: []string{${list.join(", ")}}: may not change once set`;
-  return [{ type: "FieldValueInvalid", field: "spec.clusterIPs[0]", body }];
+  return [invalid("spec.clusterIPs[0]", arrayIn(now, "clusterIPs"), "may not change once set")];
 }
 
 function validateExternalName(spec: JsonObject): readonly FieldError[] {
@@ -96,7 +94,8 @@ function validateDuplicates(ports: readonly JsonObject[]): readonly FieldError[]
       seen.add(key);
       return [];
     }
-    const shown = `core.ServicePort{Name:"", Protocol:${JSON.stringify(port["protocol"])}, AppProtocol:(*string)(nil), Port:${String(port["port"])}, TargetPort:intstr.IntOrString{Type:0, IntVal:0, StrVal:""}, NodePort:0}`;
-    return [{ type: "FieldValueDuplicate", field: `spec.ports[${i}]`, body: `Duplicate value: ${shown}` } as const];
+    const rest = { AppProtocol: null, TargetPort: 0, NodePort: 0 };
+    const shown = { Name: "", Protocol: port["protocol"], Port: port["port"], ...rest };
+    return [duplicate(`spec.ports[${i}]`, shown)];
   });
 }

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { internalError, invalidObject } from "../../status.ts";
 import type { ApiObject, ApiStatus } from "../../types.ts";
 import { arrayIn, equalJson, isJsonObject, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
-import { dns1035Problems } from "../names.ts";
+import { labelProblems } from "../names.ts";
 import type { ResourceType, StrategyContext } from "../resource-type.ts";
 import { isInRange, nextFree, parseRange, toNumber } from "./cluster-ip.ts";
 import { define } from "./define.ts";
@@ -73,7 +73,8 @@ export function services(serviceCIDR: string): ResourceType {
     strategy: {
       createOnUpdate: true,
       returnsDeleted: true,
-      nameProblems: dns1035Problems,
+      // Older servers want a letter in front.
+      nameProblems: labelProblems,
       applyDefaults: applyServiceDefaults,
       prepareCreate: (object, context) => {
         object["status"] = { loadBalancer: {} };
@@ -180,6 +181,6 @@ function takeAddress(
       ? "provided IP is already allocated"
       : undefined;
   if (why === undefined) return undefined;
-  const body = `Invalid value: []string{${JSON.stringify(wanted)}}: failed to allocate IP ${wanted}: ${why}`;
+  const body = `Invalid value: [${JSON.stringify(wanted)}]: failed to allocate IP ${wanted}: ${why}`;
   return invalidObject(KIND, name, [{ type: "FieldValueInvalid", field: "spec.clusterIPs", body }]);
 }

@@ -267,7 +267,7 @@ test("sets hold no value twice and list maps no key", async () => {
         { name: "a", v: 2 },
       ],
     }),
-    ['FieldValueDuplicate spec.map[1]: Duplicate value: map[string]interface {}{"name":"a"}'],
+    ['FieldValueDuplicate spec.map[1]: Duplicate value: {"name":"a"}'],
   );
 });
 

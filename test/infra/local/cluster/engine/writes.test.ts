@@ -343,7 +343,7 @@ test("dryRun=All answers as if, and stores nothing", async () => {
   assert.equal(odd.code, 422);
   assert.equal(
     odd.body["message"],
-    'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: []string{"Some"}: supported values: "All"',
+    'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
   );
 });
 

@@ -1,13 +1,12 @@
 import type { Clock } from "../../../../lib/base/clock.ts";
+import type { ServiceAccountTokens } from "../access/authentication-tokens.ts";
 import { objectIn, textIn } from "../engine/json.ts";
-import type { ApiObject, Engine, ResourceRequest, UserInfo, Verb, WatchEvent } from "../types.ts";
-import type { ServiceAccountTokens } from "./authentication-tokens.ts";
+import type { ApiObject, Engine, WatchEvent } from "../types.ts";
+import { controllerRequest, type Followed, follow } from "./follow.ts";
 
-const CONTROLLER: UserInfo = { username: "system:kube-controller-manager", groups: ["system:masters"] };
 const TOKEN_TYPE = "kubernetes.io/service-account-token";
 const ACCOUNT_NAME = "kubernetes.io/service-account.name";
 const ACCOUNT_UID = "kubernetes.io/service-account.uid";
-const RETRY_MS = 1000;
 
 /** What the controller works with. */
 export interface ServiceAccountControllerOptions {
@@ -50,12 +49,8 @@ export class ServiceAccountController {
   }
 
   async #follow(resource: string, handle: (event: WatchEvent) => Promise<void>): Promise<void> {
-    const { signal } = this.#ended;
-    while (!signal.aborted) {
-      const reply = await this.#options.engine.watch(request("watch", resource, signal, { watch: "true" }));
-      if (reply.kind === "events") for await (const event of reply.events) await handle(event);
-      await this.#options.clock.sleep(RETRY_MS, signal);
-    }
+    const { engine, clock } = this.#options;
+    await follow({ engine, clock, signal: this.#ended.signal }, core(resource), handle);
   }
 
   async #namespace({ type, object }: WatchEvent): Promise<void> {
@@ -133,10 +128,13 @@ export class ServiceAccountController {
   async #delete(resource: string, object: ApiObject): Promise<void> {
     const { namespace, name } = object.metadata;
     const target = { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
-    await this.#options.engine.execute({ ...request("delete", resource, this.#ended.signal, {}), ...target });
+    await this.#options.engine.execute({
+      ...controllerRequest("delete", core(resource), this.#ended.signal),
+      ...target,
+    });
   }
 }
 
-function request(verb: Verb, resource: string, signal: AbortSignal, query: Record<string, string>): ResourceRequest {
-  return { verb, group: "", version: "v1", resource, query: new URLSearchParams(query), user: CONTROLLER, signal };
+function core(resource: string): Followed {
+  return { group: "", version: "v1", resource };
 }
