@@ -1,10 +1,10 @@
 import "reflect-metadata";
-import { randomBytes, type webcrypto } from "node:crypto";
+import type { webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import * as x509 from "@peculiar/x509";
 import type { Clock } from "../../../lib/base/clock.ts";
+import { ALGORITHM, serial, signClientRequest } from "./certificate-requests.ts";
 
-const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
@@ -85,39 +85,13 @@ export async function createCertificateAuthority(name: string, clock: Clock): Pr
     return { cert: certificate.toString("pem"), key: await privateKeyPem(own.privateKey) };
   };
 
-  const signClientRequest = async (pem: string, validity: Required<Validity>): Promise<string> => {
-    const request = new x509.Pkcs10CertificateRequest(pem);
-    if (!(await request.verify())) throw new Error("the request is not signed by its own key");
-    const certificate = await x509.X509CertificateGenerator.create({
-      serialNumber: serial(),
-      subject: request.subjectName.toJSON(),
-      issuer: ca.subject,
-      ...validity,
-      signingAlgorithm: ALGORITHM,
-      publicKey: await request.publicKey.export(),
-      signingKey: keys.privateKey,
-      extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
-        await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey),
-      ],
-    });
-    return certificate.toString("pem");
-  };
-
   return {
-    signClientRequest,
+    signClientRequest: (request, validity) => signClientRequest({ ca, keys }, request, validity),
     caPem: ca.toString("pem"),
     caKeyPem: await privateKeyPem(keys.privateKey),
     issueServer: (names, validity) => issue(serverSubject(names), { ...lasting, ...validity }),
     issueClient: (subject, validity) => issue(clientSubject(subject), validity),
   };
-}
-
-/** The groups (O) that a PKCS #10 request (PEM) asks for. @throws when it cannot be read */
-export function requestedGroups(request: string): readonly string[] {
-  return new x509.Pkcs10CertificateRequest(request).subjectName.getField("O");
 }
 
 interface Subject {
@@ -154,11 +128,4 @@ async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
 
 async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
   return x509.PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
-}
-
-/** A positive serial number of 16 bytes. */
-function serial(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return bytes.toString("hex");
 }

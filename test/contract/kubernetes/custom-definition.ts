@@ -36,9 +36,9 @@ export interface Served {
   readonly kind: string;
   readonly plural: string;
   /** Path of its objects in the cases' Namespace, in the first version or the one that is named. */
-  path(version?: string): string;
+  readonly path: (version?: string) => string;
   /** An object of it. */
-  object(name: string, content?: object, version?: string): Record<string, unknown>;
+  readonly object: (name: string, content?: object, version?: string) => Record<string, unknown>;
 }
 
 /** What a case wants of a definition beside its kind. */

@@ -1,5 +1,5 @@
 import type { Authorizer } from "../access/authorization.ts";
-import { requestedGroups } from "../certificates.ts";
+import { requestedGroups } from "../certificate-requests.ts";
 import { arrayIn, objectIn, objectsIn, textIn } from "../engine/json.ts";
 import { forbidden } from "../status.ts";
 import type { Admission, AdmissionAttributes, AdmissionResult, ApiObject } from "../types.ts";

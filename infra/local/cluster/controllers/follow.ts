@@ -2,7 +2,7 @@ import type { Clock } from "../../../../lib/base/clock.ts";
 import type { Engine, ResourceRequest, UserInfo, Verb, WatchEvent } from "../types.ts";
 
 /** Who the cluster's own controllers are. */
-export const CONTROLLER: UserInfo = { username: "system:kube-controller-manager", groups: ["system:masters"] };
+const CONTROLLER: UserInfo = { username: "system:kube-controller-manager", groups: ["system:masters"] };
 const RETRY_MS = 1000;
 
 /** Names a resource. */

@@ -45,7 +45,7 @@ function settleService(core: Core, namespace: string, name: string, deleted: boo
 }
 
 /** True for a Service whose endpoints are the cluster's own business. */
-export function hasSelector(service: ApiObject): boolean {
+function hasSelector(service: ApiObject): boolean {
   return Object.keys(objectIn(objectIn(service, "spec"), "selector")).length > 0;
 }
 

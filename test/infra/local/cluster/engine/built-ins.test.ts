@@ -337,7 +337,7 @@ test("a CertificateSigningRequest needs a request, a signer and known usages", a
   assert.deepEqual(
     causes(reply).map((c) => c.split(": supported")[0]),
     [
-      "spec.request: Invalid value: "eA==": PEM block type must be CERTIFICATE REQUEST",
+      'spec.request: Invalid value: "eA==": PEM block type must be CERTIFICATE REQUEST',
       'spec.usages[0]: Unsupported value: "juggling"',
       "spec.signerName: Required value",
     ],
