@@ -9,6 +9,7 @@ import { accessReviews } from "./access/authorization-reviews.ts";
 import { WebhookAdmission } from "./admission/admission.ts";
 import type { ServiceResolver } from "./admission/admission-call.ts";
 import { certificateAdmission } from "./admission/certificate-admission.ts";
+import { rbacAdmission } from "./admission/rbac-admission.ts";
 import { type CertificateAuthority, createCertificateAuthority, type Validity } from "./certificates.ts";
 import { CertificateSigner } from "./controllers/certificate-signer.ts";
 import { ServiceAccountController } from "./controllers/service-accounts.ts";
@@ -171,8 +172,9 @@ async function assemble(options: SimulatedClusterOptions) {
   const authorizer = new Authorizer(engineLate);
   const admission = new WebhookAdmission(clock, engineLate, (service) => options.resolveService?.(service));
   const virtual = [...accessReviews(authorizer, authenticator), tokenRequests(tokens, engineLate)];
+  const builtIn = certificateAdmission(authorizer, rbacAdmission(authorizer, engineLate, admission.admit));
   const gitVersion = options.gitVersion ?? "v1.34.2";
-  const engine = createEngine({ clock, random, admission: certificateAdmission(authorizer, admission.admit), virtual });
+  const engine = createEngine({ clock, random, admission: builtIn, virtual });
   late.engine = engine;
   const requestLog = new RequestLog(options.logCapacity);
   const faults = new Faults(random);

@@ -125,6 +125,8 @@ export interface VirtualResource {
   readonly kind: string;
   readonly resource: string;
   readonly subresource?: string;
+  /** Of a subresource: the group and version of its kind, where they are not the resource's own. */
+  readonly kindGroup?: { readonly group: string; readonly version: string };
   readonly namespaced: boolean;
   create(request: ResourceRequest): Promise<ApiReply>;
 }

@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { after, before, describe } from "node:test";
+import { authenticationCases } from "./cases/authentication.ts";
+import { authorizationCases } from "./cases/authorization.ts";
 import { certificateCases } from "./cases/certificates.ts";
 import { errorCases } from "./cases/errors.ts";
 import { listCases } from "./cases/lists.ts";
+import { serverCases } from "./cases/server.ts";
 import { watchCases } from "./cases/watches.ts";
 import { writeCases } from "./cases/writes.ts";
 import { ContractClient } from "./contract-client.ts";
@@ -15,6 +18,9 @@ const AREAS: Readonly<Record<string, Cases>> = {
   lists: listCases,
   watches: watchCases,
   certificates: certificateCases,
+  authentication: authenticationCases,
+  authorization: authorizationCases,
+  "the server itself": serverCases,
 };
 
 /**

@@ -18,6 +18,7 @@ export function tokenRequests(tokens: ServiceAccountTokens, engine: () => Pick<E
     kind: KIND.kind,
     resource: "serviceaccounts",
     subresource: "token",
+    kindGroup: { group: KIND.group, version: "v1" },
     namespaced: true,
     create: (request) => Promise.resolve(answer(request, tokens, engine())),
   };

@@ -90,5 +90,6 @@ function describeVirtual(virtual: VirtualResource): Document {
   const { group, version, kind, namespaced, resource, subresource } = virtual;
   const common = { namespaced, kind, verbs: ["create"] };
   if (subresource === undefined) return { name: resource, singularName: kind.toLowerCase(), ...common };
-  return { name: `${resource}/${subresource}`, singularName: "", group, version, ...common };
+  const own = virtual.kindGroup ?? { group, version };
+  return { name: `${resource}/${subresource}`, singularName: "", ...own, ...common };
 }
