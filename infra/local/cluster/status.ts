@@ -65,8 +65,9 @@ export function pathNotFound(): ApiStatus {
 export const PAGE_NOT_FOUND = "404 page not found\n";
 
 /** Another object has the name. */
-export function alreadyExists(of: GroupResource, name: string): ApiStatus {
-  return failure(409, "AlreadyExists", `${qualified(of)} ${JSON.stringify(name)} already exists`, named(of, name));
+export function alreadyExists(of: GroupResource, name: string, isLeaving = false): ApiStatus {
+  const message = `${qualified(of)} ${JSON.stringify(name)} already exists`;
+  return failure(409, "AlreadyExists", isLeaving ? `object is being deleted: ${message}` : message, named(of, name));
 }
 
 /** No free name was found for a generateName. */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { readManifests } from "../../../infra/local/cluster/manifests.ts";
@@ -51,10 +52,15 @@ export interface Wanted {
   readonly version?: object;
 }
 
+/** A group that is used once: a definition is still on its way out when the next case begins. */
+function ownGroup(token: string): string {
+  return `${randomBytes(3).toString("hex")}.contract-${token}.hawser.test`;
+}
+
 /** A definition with one version, in a group that only this run has. */
 export function definitionOf({ token }: Area, wanted: Wanted): Definition {
   const { kind, properties = {}, required, status = false, version = {} } = wanted;
-  const group = `contract-${token}.hawser.test`;
+  const group = ownGroup(token);
   const plural = `${kind.toLowerCase()}s`;
   const schema = {
     type: "object",
@@ -90,11 +96,11 @@ export function definitionOf({ token }: Area, wanted: Wanted): Definition {
 
 /** The definitions of a manifest, in a group that only this run has: those of a cluster are not touched. */
 export function definitionsOf({ token }: Area, file: string | URL): readonly Definition[] {
+  const group = ownGroup(token);
   return readManifests(readFileSync(file, "utf8"))
     .map((object) => JSON.parse(JSON.stringify(object)) as Definition)
     .filter((object) => object.kind === "CustomResourceDefinition")
     .map((definition) => {
-      const group = `contract-${token}.hawser.test`;
       const { metadata, spec } = definition;
       // Groups that end with k8s.io want an approval, which the cases' own does not.
       const { ["api-approved.kubernetes.io"]: _approval, ...annotations } = metadata.annotations ?? {};

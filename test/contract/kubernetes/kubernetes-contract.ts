@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { after, before, describe } from "node:test";
+import { admissionCases } from "./cases/admission.ts";
 import { authenticationCases } from "./cases/authentication.ts";
 import { authorizationCases } from "./cases/authorization.ts";
 import { certificateCases } from "./cases/certificates.ts";
+import { customResourceCases } from "./cases/custom-resources.ts";
 import { errorCases } from "./cases/errors.ts";
 import { listCases } from "./cases/lists.ts";
+import { objectCases } from "./cases/objects.ts";
 import { serverCases } from "./cases/server.ts";
+import { serviceCases } from "./cases/services.ts";
 import { watchCases } from "./cases/watches.ts";
 import { writeCases } from "./cases/writes.ts";
 import { ContractClient } from "./contract-client.ts";
@@ -18,6 +22,10 @@ const AREAS: Readonly<Record<string, Cases>> = {
   lists: listCases,
   watches: watchCases,
   certificates: certificateCases,
+  admission: admissionCases,
+  "custom resources": customResourceCases,
+  "Services and endpoints": serviceCases,
+  "objects of the cluster": objectCases,
   authentication: authenticationCases,
   authorization: authorizationCases,
   "the server itself": serverCases,

@@ -104,9 +104,9 @@ async function createOnce(write: Admitted, object: ApiObject): Promise<ApiObject
   const denied = await validateByAdmission(write, mutated);
   if (denied !== undefined) return denied;
   const table = tableOf(at.type);
-  if (core.store.get(table, keyOf(mutated.metadata.namespace, name)) !== undefined) {
-    return { refused: alreadyExists(at.type, name) };
-  }
+  const taken = core.store.get(table, keyOf(mutated.metadata.namespace, name));
+  if (taken !== undefined)
+    return { refused: alreadyExists(at.type, name, taken.metadata.deletionTimestamp !== undefined) };
   const stored = toStorage(mutated, at);
   return write.dryRun ? stored : core.store.put(table, stored);
 }

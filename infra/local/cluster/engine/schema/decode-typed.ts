@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject } from "../json.ts";
 import { cannotUnmarshal } from "../metadata.ts";
 import type { Schema } from "./schema.ts";
-import { textProblem } from "./text-forms.ts";
+import { canonicalText, textProblem } from "./text-forms.ts";
 
 /**
  * Reads a built-in object in place, as Go's typed decoder does: nulls and what is empty vanish, unknown fields are dropped
@@ -42,7 +42,9 @@ function decodeField(parent: JsonObject, key: string, schema: Schema, place: Pla
     delete parent[key];
     return undefined;
   }
-  return decodeValue(value, child, place);
+  const wrong = decodeValue(value, child, place);
+  if (wrong === undefined && typeof value === "string") parent[key] = canonicalText(value, child.format ?? "");
+  return wrong;
 }
 
 /** Empty lists, maps and texts are left out unless the field is a pointer (`nullable` in our schemas) or a struct. */

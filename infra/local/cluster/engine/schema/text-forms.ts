@@ -23,6 +23,15 @@ export function textProblem(value: string, format: string): string | undefined {
   }
 }
 
+/** The text as it is stored and shown: times are in UTC, those of whole seconds without fractions. */
+export function canonicalText(value: string, format: string): string {
+  if ((format !== "micro-time" && format !== "date-time") || value.endsWith("Z")) {
+    return format === "date-time" ? value.replace(/\.\d+Z$/, "Z") : value;
+  }
+  const seconds = new Date(value.replace(/\.\d+/, "")).toISOString().slice(0, 19);
+  return `${seconds}${format === "micro-time" ? (/\.\d+/.exec(value)?.[0] ?? "") : ""}Z`;
+}
+
 /** Go's words about a time: what is left of the text where it stops to fit, and the part of the layout that stands there. */
 function cannotParse(value: string, layout: string): string {
   const [, rest, more] = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}((?:\.\d{6})?(.*))$/.exec(value) ?? [];
