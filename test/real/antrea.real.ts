@@ -12,6 +12,8 @@ import type { Condition } from "../../lib/state/condition.ts";
 import { type CountedConnector, countedConnector } from "../antrea/counted-connector.ts";
 import { MemoryStore } from "../antrea/memory-store.ts";
 import { membershipOf, NAMESPACE, never, type WireStatus } from "../antrea/role-harness.ts";
+import { assertStatus } from "../contract/kubernetes/assertions.ts";
+import { ContractClient } from "../contract/kubernetes/contract-client.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { type AntreaClusters, AREA, furnishAntreaClusters } from "./antrea-clusters.ts";
@@ -173,8 +175,12 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
   it("are seen by their leader, which keeps their announces by its finalizer", async () => {
     await beatsUntil("seen", () => clusters.leader.members().filter((member) => member.connected).length === 2);
 
-    const { body } = await announce("west");
-    assert.deepEqual(body.metadata.finalizers, ["memberclusterannounce.finalizer.antrea.io/west"]);
+    // It counts a member before it has written.
+    const finalizers = await eventually(systemClock, "the finalizer", async () => {
+      const { body } = await announce("west");
+      return body.metadata.finalizers;
+    });
+    assert.deepEqual(finalizers, ["memberclusterannounce.finalizer.antrea.io/west"]);
   });
 
   /**
@@ -246,6 +252,64 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
       () => leader("north"),
       "member",
     );
+  });
+
+  it("are refused with another ClusterSet's ID", async () => {
+    const { admin } = clusters.west;
+    const { spec } = (await clusterSet(clusters.west)) as { spec?: object };
+    const replace = async (from: string, to: string): Promise<void> => {
+      const gone = await admin.request("DELETE", `${paths.clusterSets(NAMESPACE)}/${from}`);
+      assert.equal(gone.code, 200, gone.body.message);
+      const made = await admin.request("POST", paths.clusterSets(NAMESPACE), { ...clusterSetOf("west", to), spec });
+      assert.equal(made.code, 201, made.body.message);
+    };
+    await refused(
+      /Unknown ClusterSet ID/,
+      () => replace("set", "another-set"),
+      () => replace("another-set", "set"),
+      "member",
+    );
+  });
+
+  it("are refused by their leader whoever they are not", async (t) => {
+    const leader = ContractClient.of(clusters.leaderCluster.adminKubeconfig());
+    t.after(() => leader.close());
+    const ask = async (user: string, name: string, ids: object) => {
+      const body = {
+        apiVersion: "multicluster.crd.antrea.io/v1alpha1",
+        kind: "MemberClusterAnnounce",
+        metadata: { name },
+        ...ids,
+      };
+      // Rights are not what is asked about here, who asks is.
+      const headers = { "impersonate-user": user, "impersonate-group": "system:masters" };
+      return await leader.request("POST", paths.announces(AREA), { body, headers });
+    };
+    const ids = { clusterID: "south", clusterSetID: "set", leaderClusterID: "north" };
+    const account = { name: "member-south", namespace: AREA, annotations: { [CLUSTER_ID_ANNOTATION]: "south" } };
+    await clusters.leaderCluster.applyManifests(
+      stringify({ apiVersion: "v1", kind: "ServiceAccount", metadata: account }),
+    );
+    const south = `system:serviceaccount:${AREA}:member-south`;
+
+    assertStatus(await ask("alice", "member-announce-from-south", ids), {
+      code: 400,
+      message: /Username must be in the form/,
+    });
+    assert.equal((await ask(`system:serviceaccount:${AREA}:nobody`, "member-announce-from-south", ids)).code, 412);
+    const named = await ask(south, "south", ids);
+    assert.deepEqual([named.code, /MemberClusterAnnounce name must be/.test(named.text)], [403, true], named.text);
+    const made = await ask(south, "member-announce-from-south", ids);
+    assert.equal(made.code, 201, made.text);
+    for (const field of ["clusterID", "clusterSetID", "leaderClusterID"]) {
+      const answer = await leader.request("PATCH", announcePath("south"), {
+        body: { [field]: "other" },
+        contentType: MERGE_PATCH,
+        headers: { "impersonate-user": south, "impersonate-group": "system:masters" },
+      });
+      assert.equal(answer.code, 403, answer.text);
+    }
+    assert.equal((await leader.request("DELETE", announcePath("south"))).code, 200);
   });
 
   it("are refused with a ServiceAccount of another Namespace", async () => {
