@@ -14,45 +14,14 @@ import { MemoryStore } from "../antrea/memory-store.ts";
 import { membershipOf, NAMESPACE, never, type WireStatus } from "../antrea/role-harness.ts";
 import { assertStatus } from "../contract/kubernetes/assertions.ts";
 import { ContractClient } from "../contract/kubernetes/contract-client.ts";
+import { assertRights } from "../infra/local/world/rights.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { clusterSetOf, memberManifests } from "../support/member-manifests.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { type AntreaClusters, AREA, furnishAntreaClusters } from "./antrea-clusters.ts";
 
 const MERGE_PATCH = "application/merge-patch+json";
 const BEAT_MS = 10_000;
-
-/** A member's Secret and ClusterSet; what names its leader is filled in when it is furnished. */
-function memberManifests(cluster: string) {
-  const clusterSet = {
-    name: "set",
-    namespace: NAMESPACE,
-    clusterId: cluster,
-    leaderId: "north",
-    leaderNamespace: AREA,
-    secret: "leader-token",
-  };
-  const secret = {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name: "leader-token", namespace: NAMESPACE },
-    type: "Opaque",
-    data: { "ca.crt": "", token: "" },
-  };
-  return { cluster, clusterSet, objects: [secret, clusterSetOf(cluster, "set")] };
-}
-
-function clusterSetOf(cluster: string, name: string) {
-  return {
-    apiVersion: "multicluster.crd.antrea.io/v1alpha2",
-    kind: "ClusterSet",
-    metadata: { name, namespace: NAMESPACE },
-    spec: {
-      clusterID: cluster,
-      leaders: [{ clusterID: "north", server: "https://replaced", secret: "leader-token" }],
-      namespace: AREA,
-    },
-  };
-}
 
 describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_000 }, () => {
   const clock = new FakeClock(new Date());
@@ -67,7 +36,7 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
   let working: Promise<void> | undefined;
 
   before(async () => {
-    const members = [memberManifests("east"), memberManifests("west")];
+    const members = ["east", "west"].map((cluster) => memberManifests(cluster, AREA));
     clusters = await furnishAntreaClusters({ leader: [], members });
     const kubeconfigs = new Map(clusters.members.map(({ cluster, kubeconfig }) => [cluster, kubeconfig]));
     const counted = countedConnector(kubeconfigs, connections, clock);
@@ -134,6 +103,17 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
     await change(cluster, `/api/v1/namespaces/${NAMESPACE}/secrets/leader-token`, {
       data: { token: Buffer.from(token).toString("base64") },
     });
+
+  it("have the rights of the manifests and nothing more", async () => {
+    const [east] = clusters.members;
+    const account = { namespace: AREA, name: "member-east" };
+    await assertRights({
+      hawser: east?.kubeconfig ?? "",
+      member: await clusters.leaderCluster.kubeconfigFor({ serviceAccount: account }),
+      secret: "leader-token",
+      commonArea: AREA,
+    });
+  });
 
   it("are announced with their three IDs by the first beat, and connected by the second", async () => {
     await beatsUntil("connected", () => ready("east")?.status === "True" && ready("west")?.status === "True");
@@ -260,7 +240,10 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
     const replace = async (from: string, to: string): Promise<void> => {
       const gone = await admin.request("DELETE", `${paths.clusterSets(NAMESPACE)}/${from}`);
       assert.equal(gone.code, 200, gone.body.message);
-      const made = await admin.request("POST", paths.clusterSets(NAMESPACE), { ...clusterSetOf("west", to), spec });
+      const made = await admin.request("POST", paths.clusterSets(NAMESPACE), {
+        ...clusterSetOf("west", to, AREA),
+        spec,
+      });
       assert.equal(made.code, 201, made.body.message);
     };
     await refused(

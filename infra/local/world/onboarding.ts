@@ -35,9 +35,9 @@ export function leaderIdentity(clusterSet: MemberClusterSet): Manifest[] {
   );
 }
 
-/** The Role of members in a leader, and the simulated leader's own identity. */
+/** The Role of members in a leader that runs Antrea, and the simulated leader's own identity. */
 export function leaderRoles(namespace: string): Manifest[] {
-  return [...read(`${KUBERNETES}leader/member-role.yaml`), ...read(`${LOCAL_LEADER}rbac.yaml`)].map((object) =>
+  return [...read(`${LOCAL_LEADER}member-cluster-role.yaml`), ...read(`${LOCAL_LEADER}rbac.yaml`)].map((object) =>
     replaceText(object, { "antrea-multicluster": namespace }),
   );
 }

@@ -57,8 +57,6 @@ export type ServerCalls = {
     readonly clusters: readonly string[];
     readonly seed: number;
     readonly webhook: boolean;
-    /** Whether members may PUT, as the Role that Antrea installs allows; Hawser does not need it. */
-    readonly mayUpdate: boolean;
   }) => Promise<RunningLeader>;
   /** One API server that stands for all members; answers their kubeconfigs, in order. */
   readonly startMembers: (of: { readonly leader: RunningLeader; readonly seed: number }) => Promise<readonly string[]>;

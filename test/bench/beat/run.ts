@@ -64,7 +64,7 @@ async function measureDriver(
   const clusters = Array.from({ length: memberships }, (_, i) => `bench-${seed}-${String(i + 1).padStart(5, "0")}`);
   progress(`${driver}, ${memberships} memberships: starting`);
   await using server = new Child<ServerCalls>(SERVER);
-  const started = await server.call("startLeader", { clusters, seed, webhook, mayUpdate: driver === "baseline" });
+  const started = await server.call("startLeader", { clusters, seed, webhook });
   await using members = withMembers(driver, options) ? new Child<ServerCalls>(SERVER) : undefined;
   const kubeconfigs = await members?.call("startMembers", { leader: started, seed });
   const leader = kubeconfigs === undefined ? started : reachable(started, kubeconfigs);

@@ -31,10 +31,10 @@ const requests: LoggedRequest[] = [];
 const connections = new Set<number>();
 
 const calls: ServerCalls = {
-  startLeader: async ({ clusters, seed, webhook, mayUpdate }) => {
+  startLeader: async ({ clusters, seed, webhook }) => {
     const leader = await start(LEADER_ID, seed);
     const sets = clusters.map(clusterSetOf);
-    for (const object of leaderObjects(sets, mayUpdate)) await leader.engine.apply(object);
+    for (const object of leaderObjects(sets)) await leader.engine.apply(object);
     if (webhook) await startControllers(leader);
     logMembers(leader, sets);
     const members = sets.map((set) => ({
@@ -74,7 +74,7 @@ function clusterSetOf(cluster: string): MemberClusterSet {
   };
 }
 
-function leaderObjects(sets: readonly MemberClusterSet[], mayUpdate: boolean): readonly Manifest[] {
+function leaderObjects(sets: readonly MemberClusterSet[]): readonly Manifest[] {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: COMMON_AREA } };
   const clusterSet = {
     apiVersion: "multicluster.crd.antrea.io/v1alpha2",
@@ -82,17 +82,10 @@ function leaderObjects(sets: readonly MemberClusterSet[], mayUpdate: boolean): r
     metadata: { name: CLUSTER_SET, namespace: COMMON_AREA },
     spec: { clusterID: LEADER_ID, leaders: [{ clusterID: LEADER_ID }] },
   };
-  const roles = leaderRoles(COMMON_AREA).map((role) => (mayUpdate ? allowingUpdate(role) : role));
+  const roles = leaderRoles(COMMON_AREA);
   // Tokens are issued directly, so that no token Secret is needed.
   const identities = sets.flatMap(leaderIdentity).filter(({ kind }) => kind !== "Secret");
   return [...customResourceDefinitions(), namespace, clusterSet, ...roles, ...identities];
-}
-
-/** The rights of an in-cluster agent, as the Role that Antrea installs gives them: it gets and updates. */
-function allowingUpdate(role: Manifest): Manifest {
-  return JSON.parse(JSON.stringify(role), (key, value: unknown) =>
-    key === "verbs" && Array.isArray(value) && value.includes("patch") ? [...value, "update"] : value,
-  ) as Manifest;
 }
 
 async function startControllers(leader: SimulatedCluster): Promise<void> {
