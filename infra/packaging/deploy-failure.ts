@@ -29,6 +29,11 @@ const KNOWN: readonly KnownFailure[] = [
       "The identity may not do this. It needs to manage CloudFormation, Lambda, IAM roles, DynamoDB, KMS, SQS, S3, CloudWatch Logs and EventBridge Scheduler.",
   },
   {
+    seen: /StateTable\b[^]{0,300}already exists/i,
+    remedy:
+      "The stage's table is there already: it outlives its stack when that is removed or rolled back. Import it and its key into the stack in CloudFormation's console and deploy again, or deploy under another name. If nothing in it is needed, turn off its deletion protection and delete it.",
+  },
+  {
     seen: /is in (?:ROLLBACK_FAILED|UPDATE_ROLLBACK_FAILED|.*_IN_PROGRESS) state/i,
     remedy:
       "The stack is in a state that takes no update. See CloudFormation's console; wait, or continue the rollback there.",

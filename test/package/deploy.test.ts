@@ -43,6 +43,8 @@ test("says what to do about the usual failures, and nothing about unknown ones",
     ["The security token included in the request is invalid.", /does not accept/],
     ["User: arn:aws:iam::1:user/x is not authorized to perform: cloudformation:CreateStack", /may not do this/],
     ["getaddrinfo ENOTFOUND cloudformation.eu-nowhere-1.amazonaws.com", /cannot be reached/],
+    ["An error occurred: StateTable - hawser-prod already exists.", /outlives its stack/],
+    ["CREATE_FAILED: StateTable (AWS::DynamoDB::Table)\nResource of type 'x' already exists.", /outlives its stack/],
     ["Stack:arn is in ROLLBACK_FAILED state and can not be updated.", /takes no update/],
   ];
 
