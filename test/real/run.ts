@@ -159,6 +159,18 @@ async function main(settings: Settings): Promise<number> {
   }
 }
 
-const settings = readSettings(process.argv.slice(2));
+/** The settings, or what is wrong with the arguments. */
+function tryToRead(argv: readonly string[]): Settings | "help" | { readonly problem: string } {
+  try {
+    return readSettings(argv);
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const settings = tryToRead(process.argv.slice(2));
 if (settings === "help") console.log(HELP);
-else process.exitCode = await main(settings);
+else if ("problem" in settings) {
+  console.error(`${settings.problem}\n\n${HELP}`);
+  process.exitCode = 2;
+} else process.exitCode = await main(settings);

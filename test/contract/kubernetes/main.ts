@@ -22,19 +22,19 @@ const HELP = `Holds a Kubernetes API server against what Hawser relies on.
 The cases work in Namespaces and with cluster-wide objects of their own, named contract-..., and delete them. They leave
 out, and say so, what needs an etcd to compact or a server that reaches this machine, where there is none.`;
 
-const { values } = parseArgs({
-  options: {
-    kubeconfig: { type: "string" },
-    context: { type: "string" },
-    name: { type: "string" },
-    "reaches-us": { type: "boolean" },
-    etcd: { type: "string" },
-    help: { type: "boolean" },
-  },
-});
+const OPTIONS = {
+  kubeconfig: { type: "string" },
+  context: { type: "string" },
+  name: { type: "string" },
+  "reaches-us": { type: "boolean" },
+  etcd: { type: "string" },
+  help: { type: "boolean" },
+} as const;
 
-async function run(file: string, environment: Readonly<Record<string, string>>): Promise<number> {
-  const pattern = values.name === undefined ? [] : [`--test-name-pattern=${values.name}`];
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
+
+async function run(file: string, name: string | undefined, environment: Readonly<Record<string, string>>) {
+  const pattern = name === undefined ? [] : [`--test-name-pattern=${name}`];
   const child = spawn(
     process.execPath,
     ["--test", "--test-reporter=spec", ...pattern, join(import.meta.dirname, file)],
@@ -44,8 +44,8 @@ async function run(file: string, environment: Readonly<Record<string, string>>):
   return code ?? 1;
 }
 
-async function main(): Promise<number> {
-  if (values.kubeconfig === undefined) return await run("simulated.test.ts", {});
+async function main(values: Values): Promise<number> {
+  if (values.kubeconfig === undefined) return await run("simulated.test.ts", values.name, {});
   const { kubeconfig, server } = await plainKubeconfig(values.kubeconfig, values.context);
   const folder = mkdtempSync(join(tmpdir(), "hawser-contract-"));
   // On an interrupt the runner ends, and this one behind it: the credential must not stay.
@@ -59,16 +59,29 @@ async function main(): Promise<number> {
       ...(values.etcd === undefined ? {} : { etcd: values.etcd }),
     };
     writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
-    return await run("named.ts", { [CONTRACT_CLUSTER]: file });
+    return await run("named.ts", values.name, { [CONTRACT_CLUSTER]: file });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-if (values.help === true) console.log(HELP);
+/** The options, or what is wrong with them. */
+function read(args: readonly string[]): Values | string {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const values = read(process.argv.slice(2));
+if (typeof values === "string") {
+  console.error(`${values}\n\n${HELP}`);
+  process.exitCode = 2;
+} else if (values.help === true) console.log(HELP);
 else {
   try {
-    process.exitCode = await main();
+    process.exitCode = await main(values);
   } catch (error) {
     if (!(error instanceof UnusableKubeconfig)) throw error;
     console.error(error.message);
