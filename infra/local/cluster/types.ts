@@ -103,13 +103,15 @@ export interface AdmissionAttributes {
   readonly object?: ApiObject;
   readonly oldObject?: ApiObject;
   readonly dryRun: boolean;
+  /** The request's CreateOptions, UpdateOptions or DeleteOptions, as far as they say anything. */
+  readonly options: Readonly<Record<string, unknown>>;
   readonly user: UserInfo;
 }
 
 /** Admission's word: the (possibly mutated) object with warnings, or the Status that refuses. */
 export type AdmissionResult =
   | { readonly allowed: true; readonly object: ApiObject | undefined; readonly warnings: readonly string[] }
-  | { readonly allowed: false; readonly status: ApiStatus };
+  | { readonly allowed: false; readonly status: ApiStatus; readonly warnings?: readonly string[] };
 
 /** Asked by the engine for each write, after defaulting and before validation and storage. `phase` says which webhooks. */
 export type Admission = (phase: "mutating" | "validating", attributes: AdmissionAttributes) => Promise<AdmissionResult>;

@@ -2,24 +2,30 @@ import { isIP } from "node:net";
 import { Pool } from "undici";
 import { type Clock, deadline } from "../../../../lib/base/clock.ts";
 import { failed, ok, type Result } from "../../../../lib/base/result.ts";
-import { isJsonObject, type JsonObject, objectIn } from "../engine/json.ts";
+import { isJsonObject, type JsonObject } from "../engine/json.ts";
 import type { Webhook, WebhookService } from "./admission-rules.ts";
+import { faultInGoWords, otherKindInGoWords, refusedInGoWords, undecodableInGoWords } from "./go-words.ts";
 
 /** Where a Service of the cluster really listens, as `https://host:port`; undefined when it has no address. */
 export type ServiceResolver = (service: WebhookService) => string | undefined;
+
+/** Why a Service has no address. */
+export type ServiceComplaint = (service: WebhookService) => string;
 
 /** Calls webhooks over HTTPS, with connections kept per address and authority. Failures are told in Go's words, as clients match on them. */
 export class WebhookCaller {
   readonly #clock: Clock;
   readonly #resolve: ServiceResolver;
+  readonly #complain: ServiceComplaint;
   readonly #pools = new Map<string, Pool>();
 
-  constructor(clock: Clock, resolve: ServiceResolver) {
+  constructor(clock: Clock, resolve: ServiceResolver, complain: ServiceComplaint) {
     this.#clock = clock;
     this.#resolve = resolve;
+    this.#complain = complain;
   }
 
-  /** Sends an AdmissionReview and answers its `response`, or why there is none. */
+  /** Sends an AdmissionReview and answers what comes back, or why there is nothing. */
   async call(hook: Webhook, review: JsonObject): Promise<Result<JsonObject, string>> {
     const address = this.#addressOf(hook);
     if (!address.ok) return address;
@@ -37,11 +43,12 @@ export class WebhookCaller {
         signal: limit.signal,
       });
       const text = await response.body.text();
-      return response.statusCode === 200
-        ? readReview(text)
-        : failed(`failed to call webhook: ${refusal(response.statusCode, text)}`);
+      const { statusCode } = response;
+      return statusCode >= 200 && statusCode < 300
+        ? readReview(statusCode, text)
+        : failed(`failed to call webhook: ${refusedInGoWords(statusCode, text)}`);
     } catch (error) {
-      return failed(post + (limit.expired() ? "context deadline exceeded" : inGoWords(error, target)));
+      return failed(post + (limit.expired() ? "context deadline exceeded" : faultInGoWords(error, target)));
     }
   }
 
@@ -86,9 +93,7 @@ export class WebhookCaller {
     const shown = `https://${serverName}:${service.port}${path}`;
     const origin = this.#resolve(service);
     if (origin === undefined) {
-      return failed(
-        `failed to call webhook: Post "${shown}": no endpoints available for service ${JSON.stringify(service.name)}`,
-      );
+      return failed(`failed to call webhook: Post "${shown}": ${this.#complain(service)}`);
     }
     return ok({ shown, origin, path, serverName });
   }
@@ -102,53 +107,14 @@ interface Address {
   readonly serverName: string;
 }
 
-function readReview(text: string): Result<JsonObject, string> {
+function readReview(code: number, text: string): Result<JsonObject, string> {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-  } catch (error) {
-    return failed(`failed to call webhook: ${error instanceof Error ? error.message : String(error)}`);
+  } catch {
+    parsed = undefined;
   }
-  if (!isJsonObject(parsed) || !isJsonObject(parsed["response"])) {
-    return failed("received invalid webhook response: webhook response is nil");
-  }
-  return ok(objectIn(parsed, "response"));
-}
-
-function refusal(status: number, text: string): string {
-  if (status === 404) return "the server could not find the requested resource";
-  if (status >= 500)
-    return `an error on the server (${JSON.stringify(text.trim())}) has prevented the request from succeeding`;
-  return "the server rejected our request for an unknown reason";
-}
-
-/** A network or TLS failure as Go's HTTP client reports it. */
-function inGoWords(error: unknown, target: URL): string {
-  const { code, message } = error as { readonly code?: string; readonly message?: string };
-  const address = `${target.hostname}:${target.port === "" ? "443" : target.port}`;
-  const tls = "tls: failed to verify certificate: x509: ";
-  switch (code) {
-    case "ECONNREFUSED":
-      return `dial tcp ${address}: connect: connection refused`;
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return `dial tcp: lookup ${target.hostname}: no such host`;
-    case "ECONNRESET":
-      return `read tcp ${address}: read: connection reset by peer`;
-    case "UND_ERR_SOCKET":
-      return "EOF";
-    case "CERT_HAS_EXPIRED":
-    case "CERT_NOT_YET_VALID":
-      return `${tls}certificate has expired or is not yet valid`;
-    case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return `${tls}${message ?? "certificate is not valid for the name"}`;
-    case "DEPTH_ZERO_SELF_SIGNED_CERT":
-    case "SELF_SIGNED_CERT_IN_CHAIN":
-    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
-    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
-    case "CERT_SIGNATURE_FAILURE":
-      return `${tls}certificate signed by unknown authority`;
-    default:
-      return message ?? String(error);
-  }
+  if (!isJsonObject(parsed)) return failed(`failed to call webhook: ${undecodableInGoWords(code, text, parsed)}`);
+  const other = otherKindInGoWords(parsed);
+  return other === undefined ? ok(parsed) : failed(`failed to call webhook: ${other}`);
 }

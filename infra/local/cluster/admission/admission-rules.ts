@@ -81,13 +81,10 @@ function versionByRules(hook: Webhook, asked: AdmissionAttributes, engine: Admis
 function ruleMatches(rule: WebhookRule, asked: AdmissionAttributes): boolean {
   if (!has(rule.operations, asked.operation) || !has(rule.groups, asked.group)) return false;
   const { resource, subresource } = asked;
-  const names =
-    subresource === undefined
-      ? ["*", resource]
-      : ["*/*", `*/${subresource}`, `${resource}/*`, `${resource}/${subresource}`];
-  if (!names.some((name) => rule.resources.has(name)) && !(subresource === undefined && rule.resources.has("*/*"))) {
-    return false;
-  }
+  const names = ["*/*", `${resource}/*`];
+  if (subresource === undefined) names.push("*", resource);
+  else names.push(`*/${subresource}`, `${resource}/${subresource}`);
+  if (!names.some((name) => rule.resources.has(name))) return false;
   const clustered = asked.namespace === undefined || isNamespace(asked);
   return rule.scope === "*" || (rule.scope === "Cluster") === clustered;
 }

@@ -1,15 +1,20 @@
 import { randomUUID } from "node:crypto";
-import jsonPatch, { type Operation } from "fast-json-patch";
 import type { Clock } from "../../../../lib/base/clock.ts";
-import { failed, ok, type Result } from "../../../../lib/base/result.ts";
-import { arrayIn, type JsonObject, objectIn, textIn } from "../engine/json.ts";
-import { failure, internalError } from "../status.ts";
-import type { Admission, AdmissionAttributes, AdmissionResult, ApiObject, ApiStatus } from "../types.ts";
+import { type JsonObject, objectIn, objectsIn } from "../engine/json.ts";
+import { internalError } from "../status.ts";
+import type { Admission, AdmissionAttributes, AdmissionResult, ApiObject } from "../types.ts";
 import { type ServiceResolver, WebhookCaller } from "./admission-call.ts";
-import { type AdmissionReader, matchedVersion, readWebhooks, type Webhook } from "./admission-rules.ts";
+import { readResponse, type Verdict } from "./admission-response.ts";
+import {
+  type AdmissionReader,
+  matchedVersion,
+  readWebhooks,
+  type Webhook,
+  type WebhookService,
+} from "./admission-rules.ts";
 
 type Phase = Parameters<Admission>[0];
-type Verdict = Result<{ readonly object: ApiObject | undefined; readonly warnings: readonly string[] }, ApiStatus>;
+type Decision = Exclude<Verdict, { kind: "unusable" }>;
 
 /**
  * Asks the webhooks of the cluster's Validating- and MutatingWebhookConfigurations, dry runs included: webhooks of v1
@@ -23,7 +28,7 @@ export class WebhookAdmission {
   /** @param engine looked up late, since the engine is built with this */
   constructor(clock: Clock, engine: () => AdmissionReader, resolve: ServiceResolver) {
     this.#engine = engine;
-    this.#caller = new WebhookCaller(clock, resolve);
+    this.#caller = new WebhookCaller(clock, resolve, (service) => complaint(engine(), service));
   }
 
   /** Mutating webhooks are asked one after the other, each with the object as the one before left it; validating ones at once. */
@@ -42,40 +47,38 @@ export class WebhookAdmission {
     let object = attributes.object;
     const warnings: string[] = [];
     for (const hook of hooks) {
-      const verdict = await this.#ask(hook, object === undefined ? attributes : { ...attributes, object });
-      if (!verdict.ok) return { allowed: false, status: verdict.error };
-      object = verdict.value.object;
-      warnings.push(...verdict.value.warnings);
+      const asked = object === undefined ? attributes : { ...attributes, object };
+      const verdict = await this.#ask(hook, asked, true);
+      warnings.push(...verdict.warnings);
+      if (verdict.kind === "denied") return { allowed: false, status: verdict.status, warnings };
+      object = verdict.object;
     }
     return { allowed: true, object, warnings };
   }
 
   async #validate(hooks: readonly Webhook[], attributes: AdmissionAttributes): Promise<AdmissionResult> {
-    const verdicts = await Promise.all(hooks.map((hook) => this.#ask(hook, attributes)));
-    const warnings: string[] = [];
-    for (const verdict of verdicts) {
-      if (!verdict.ok) return { allowed: false, status: verdict.error };
-      warnings.push(...verdict.value.warnings);
-    }
+    const verdicts = await Promise.all(hooks.map((hook) => this.#ask(hook, attributes, false)));
+    const warnings = verdicts.flatMap((verdict) => verdict.warnings);
+    const denied = verdicts.find((verdict) => verdict.kind === "denied");
+    if (denied !== undefined) return { allowed: false, status: denied.status, warnings };
     return { allowed: true, object: attributes.object, warnings };
   }
 
-  async #ask(hook: Webhook, attributes: AdmissionAttributes): Promise<Verdict> {
-    const unchanged = ok({ object: attributes.object, warnings: [] });
+  async #ask(hook: Webhook, attributes: AdmissionAttributes, mutating: boolean): Promise<Decision> {
+    const { object } = attributes;
+    const unchanged: Decision = { kind: "allowed", object, warnings: [] };
     const version = matchedVersion(hook, attributes, this.#engine());
     if (version === undefined) return unchanged;
     const quoted = JSON.stringify(hook.name);
     const uid = randomUUID();
     const answer = await this.#caller.call(hook, review(uid, attributes, version));
-    const checked = answer.ok ? checkUid(answer.value, uid) : answer;
-    if (!checked.ok) {
-      return hook.ignoreFailure
-        ? unchanged
-        : failed(internalError(`failed calling webhook ${quoted}: ${checked.error}`));
-    }
-    const response = checked.value;
-    if (response["allowed"] !== true) return failed(denial(quoted, objectIn(response, "status")));
-    return patched(quoted, attributes.object, response);
+    const verdict: Verdict = answer.ok
+      ? readResponse(answer.value, { quoted, uid, mutating, object })
+      : { kind: "unusable", why: answer.error };
+    if (verdict.kind !== "unusable") return verdict;
+    if (hook.ignoreFailure) return unchanged;
+    const status = internalError(`failed calling webhook ${quoted}: ${verdict.why}`);
+    return { kind: "denied", status, warnings: [] };
   }
 
   #hooks(phase: Phase): readonly Webhook[] {
@@ -100,6 +103,8 @@ function review(uid: string, asked: AdmissionAttributes, version: string): JsonO
     return version === asked.version ? object : { ...object, apiVersion };
   };
   const options = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" }[asked.operation];
+  // A Namespace lies in itself.
+  const namespace = asked.group === "" && asked.resource === "namespaces" ? asked.name : asked.namespace;
   return {
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",
@@ -113,47 +118,22 @@ function review(uid: string, asked: AdmissionAttributes, version: string): JsonO
       requestKind: kind(asked.version),
       requestResource: resource(asked.version),
       ...(asked.name === "" ? {} : { name: asked.name }),
-      ...(asked.namespace === undefined ? {} : { namespace: asked.namespace }),
+      ...(namespace === undefined ? {} : { namespace }),
       operation: asked.operation,
       userInfo: asked.user,
       object: inVersion(asked.object),
       oldObject: inVersion(asked.oldObject),
       dryRun: asked.dryRun,
-      options: { apiVersion: "meta.k8s.io/v1", kind: options },
+      options: { ...asked.options, apiVersion: "meta.k8s.io/v1", kind: options },
     },
   };
 }
 
-function checkUid(response: JsonObject, uid: string): Result<JsonObject, string> {
-  const got = textIn(response, "uid");
-  if (got === uid) return ok(response);
-  return failed(`received invalid webhook response: expected response.uid="${uid}", got "${got}"`);
-}
-
-/** A webhook's "no" in the words of Kubernetes; codes below 400 make no sense with a denial and become 400. */
-function denial(quoted: string, status: JsonObject): ApiStatus {
-  const code = typeof status["code"] === "number" && status["code"] >= 400 ? status["code"] : 400;
-  const message = textIn(status, "message");
-  const reason = textIn(status, "reason");
-  const why = message || reason;
-  const said = `admission webhook ${quoted} denied the request${why === "" ? " without explanation" : `: ${why}`}`;
-  const details = status["details"];
-  return {
-    ...failure(code, reason, said),
-    ...(typeof details === "object" && details !== null ? { details: objectIn(status, "details") } : {}),
-  };
-}
-
-function patched(quoted: string, object: ApiObject | undefined, response: JsonObject): Verdict {
-  const warnings = arrayIn(response, "warnings").filter((w) => typeof w === "string");
-  const patch = textIn(response, "patch");
-  if (patch === "" || object === undefined) return ok({ object, warnings });
-  try {
-    const operations = JSON.parse(Buffer.from(patch, "base64").toString()) as Operation[];
-    const result = jsonPatch.applyPatch(object, operations, true, false);
-    return ok({ object: result.newDocument, warnings });
-  } catch (error) {
-    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    return failed(internalError(`failed calling webhook ${quoted}: received invalid webhook response: ${why}`));
-  }
+function complaint(engine: AdmissionReader, { namespace, name, port }: WebhookService): string {
+  const found = engine.readOne("", "services", namespace, name);
+  if (found === undefined) return `service ${JSON.stringify(name)} not found`;
+  const offered = objectsIn(objectIn(found, "spec"), "ports").some((offer) => offer["port"] === port);
+  return offered
+    ? `no endpoints available for service ${JSON.stringify(name)}`
+    : `no service port ${port} found for service ${JSON.stringify(name)}`;
 }

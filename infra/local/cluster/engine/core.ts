@@ -37,12 +37,25 @@ export function timestamp(clock: Clock): string {
   return `${clock.now().toISOString().slice(0, 19)}Z`;
 }
 
-/** The answer with warnings as headers; several share one header, as HTTP allows. */
+/** Characters of warnings that one answer carries at most; when there are more, each is cut. */
+const WARNINGS_LIMIT = 4096;
+const WARNING_CUT = 256;
+
+/**
+ * The answer with warnings as headers, before those that it has; several share one header, as HTTP allows. What cannot
+ * stand in a header is left out.
+ */
 export function withWarnings(answer: ApiReply, warnings: readonly string[]): ApiReply {
   if (warnings.length === 0) return answer;
-  const lines = [...new Set(warnings)].map((w) => `299 - "${w.replaceAll(/["\\]/g, (c) => `\\${c}`)}"`);
+  const sendable = [...new Set(warnings)].filter((warning) => warning !== "" && !/\p{Cc}/u.test(warning));
+  if (sendable.length === 0) return answer;
+  const long = sendable.reduce((sum, warning) => sum + warning.length, 0) > WARNINGS_LIMIT;
+  const lines = sendable.map((warning) => {
+    const shown = long ? warning.slice(0, WARNING_CUT) : warning;
+    return `299 - "${shown.replaceAll(/["\\]/g, (c) => `\\${c}`)}"`;
+  });
   const before = answer.headers?.["Warning"];
-  const all = before === undefined ? lines : [before, ...lines];
+  const all = before === undefined ? lines : [...lines, before];
   return { ...answer, headers: { ...answer.headers, Warning: all.join(", ") } };
 }
 

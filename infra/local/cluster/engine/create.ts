@@ -32,7 +32,7 @@ export async function create(core: Core, request: ResourceRequest, at: Located):
   const { warnings } = read;
   const write: Admitted = { core, request, at, dryRun: options.dryRun, operation: "CREATE", warnings };
   const made = await createObject(write, read.object);
-  return isRefused(made) ? reply(made.refused) : withWarnings({ code: 201, body: present(made, at) }, warnings);
+  return withWarnings(isRefused(made) ? reply(made.refused) : { code: 201, body: present(made, at) }, warnings);
 }
 
 /** A body of a create or update, with warnings about fields that were dropped. */

@@ -17,7 +17,7 @@ export async function remove(core: Core, request: ResourceRequest, at: Located):
   const warnings: string[] = [];
   const name = request.name ?? "";
   const result = await removeOne({ core, request, at, options, warnings }, keyOf(request.namespace, name), name);
-  if (isRefused(result)) return reply(result.refused);
+  if (isRefused(result)) return withWarnings(reply(result.refused), warnings);
   const { object, gone } = result;
   const whole = !gone || at.type.strategy.returnsDeleted;
   const body = whole ? present(object, at) : deleted(at.type, name, object.metadata.uid);
@@ -37,7 +37,7 @@ export async function removeCollection(core: Core, request: ResourceRequest, at:
     const name = object.metadata.name ?? "";
     const key = keyOf(object.metadata.namespace, name);
     const result = await removeOne({ core, request, at, options, warnings }, key, name);
-    if (isRefused(result) && result.refused.code !== 404) return reply(result.refused);
+    if (isRefused(result) && result.refused.code !== 404) return withWarnings(reply(result.refused), warnings);
     if (!isRefused(result)) items.push(presentItem(result.object, at));
   }
   const metadata = { resourceVersion: String(core.store.resourceVersion) };

@@ -101,7 +101,7 @@ async function change(what: Change): Promise<ApiReply> {
     if (old === undefined) return await createInstead(what);
     const warnings: string[] = [];
     const next = await changeOnce(what, old, warnings);
-    if (isRefused(next)) return reply(next.refused);
+    if (isRefused(next)) return withWarnings(reply(next.refused), warnings);
     if (core.store.get(table, key) !== old) continue;
     return withWarnings({ code: 200, body: present(store(what, table, key, { old, next }), at) }, warnings);
   }

@@ -259,7 +259,7 @@ test("a webhook behind a Service is called where the Service listens, and checke
 
   assert.match(
     await post(),
-    /Post "https:\/\/hook\.kube-system\.svc:443\/validate\?timeout=10s": no endpoints available for service "hook"$/,
+    /Post "https:\/\/hook\.kube-system\.svc:443\/validate\?timeout=10s": service "hook" not found$/,
   );
   listening.set("kube-system/hook:443", `https://127.0.0.1:${hook.port}`);
 
