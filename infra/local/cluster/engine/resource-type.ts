@@ -49,8 +49,11 @@ export interface Strategy {
   readonly createOnUpdate?: boolean;
   /** A delete that removes the object answers with the object, not with a Status. */
   readonly returnsDeleted: boolean;
-  /** What bumps metadata.generation: nothing, a change of spec, or of anything but metadata (and status, if a subresource). */
-  readonly generation: "none" | "spec" | "content";
+  /**
+   * What bumps metadata.generation: nothing, a change of spec, or of anything but metadata (and status, if a subresource),
+   * with or without the labels.
+   */
+  readonly generation: "none" | "spec" | "content" | "contentAndLabels";
   /** Complaints about a name; `prefix` when it is a generateName. */
   readonly nameProblems: (name: string, prefix: boolean) => readonly string[];
   readonly applyDefaults?: (object: ApiObject, version: string) => void;

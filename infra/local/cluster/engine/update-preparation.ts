@@ -64,7 +64,9 @@ function countGeneration(object: ApiObject, old: ApiObject, at: Located): void {
   const { generation } = at.type.strategy;
   if (generation === "none") return;
   const before = old.metadata.generation ?? 0;
-  const changed = generation === "spec" ? !equalJson(object["spec"], old["spec"]) : !sameButMetadata(object, old);
+  const relabelled = generation === "contentAndLabels" && !equalJson(object.metadata.labels, old.metadata.labels);
+  const changed =
+    generation === "spec" ? !equalJson(object["spec"], old["spec"]) : relabelled || !sameButMetadata(object, old);
   if (changed) object.metadata.generation = before + 1;
 }
 

@@ -2,12 +2,13 @@ import { isIP } from "node:net";
 import { type FieldError, invalid, notSupported, required } from "../../field-error.ts";
 import type { ApiObject } from "../../types.ts";
 import { arrayIn, type JsonObject, objectsIn, textIn } from "../json.ts";
-import { labelProblems } from "../names.ts";
+import { labelProblems, subdomainProblems } from "../names.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { define } from "./define.ts";
 import { int32, listOf, objectReference, struct, text, textPointer } from "./description.ts";
 import { repackSubsets } from "./endpoint-subsets.ts";
-import { validatePortNumber } from "./service-validation.ts";
+import { validateAppProtocol, validatePortNumber } from "./service-ports.ts";
+import { NO_ADDRESS } from "./service-validation.ts";
 
 const addresses = listOf(struct({ ip: text, hostname: text, nodeName: textPointer, targetRef: objectReference }));
 
@@ -58,8 +59,8 @@ function validate(object: ApiObject): readonly FieldError[] {
     const empty = ready.length + unready.length === 0;
     return [
       ...(empty ? [required(path, "must specify `addresses` or `notReadyAddresses`")] : []),
-      ...ready.flatMap((a, j) => validateAddress(textIn(a, "ip"), `${path}.addresses[${j}].ip`)),
-      ...unready.flatMap((a, j) => validateAddress(textIn(a, "ip"), `${path}.notReadyAddresses[${j}].ip`)),
+      ...ready.flatMap((a, j) => validateAddress(a, `${path}.addresses[${j}]`)),
+      ...unready.flatMap((a, j) => validateAddress(a, `${path}.notReadyAddresses[${j}]`)),
       ...objectsIn(subset, "ports").flatMap((port, j) =>
         validatePort(port, `${path}.ports[${j}]`, arrayIn(subset, "ports").length > 1),
       ),
@@ -75,12 +76,24 @@ function validatePort(port: JsonObject, path: string, needsName: boolean): reado
   errors.push(...validatePortNumber(port["port"] ?? 0, `${path}.port`));
   const protocol = textIn(port, "protocol");
   const known = ["SCTP", "TCP", "UDP"];
-  return known.includes(protocol) ? errors : [...errors, notSupported(`${path}.protocol`, protocol, known)];
+  if (!known.includes(protocol)) errors.push(notSupported(`${path}.protocol`, protocol, known));
+  return [...errors, ...validateAppProtocol(port, path)];
 }
 
-function validateAddress(ip: string, path: string): readonly FieldError[] {
-  const words = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-  const malformed = isIP(ip) === 0 ? [invalid(path, ip, words)] : [];
+function validateAddress(address: JsonObject, path: string): readonly FieldError[] {
+  const ip = textIn(address, "ip");
+  const [hostname, nodeName] = [textIn(address, "hostname"), textIn(address, "nodeName")];
+  return [
+    ...validateIP(ip, `${path}.ip`),
+    ...(hostname === "" ? [] : labelProblems(hostname).map((p) => invalid(`${path}.hostname`, hostname, p))),
+    ...(nodeName === "" ? [] : subdomainProblems(nodeName).map((p) => invalid(`${path}.nodeName`, nodeName, p))),
+  ];
+}
+
+function validateIP(ip: string, path: string): readonly FieldError[] {
+  if (/^\d+(\.\d+){3}$/.test(ip) && /(^|\.)0\d/.test(ip)) return [invalid(path, ip, "must not have leading 0s")];
+  if (isIP(ip) === 6 && ip.includes(".")) return [invalid(path, ip, "must not be an IPv4-mapped IPv6 address")];
+  const malformed = isIP(ip) === 0 ? [invalid(path, ip, NO_ADDRESS)] : [];
   return [...malformed, ...validateEndpointIP(ip, path)];
 }
 

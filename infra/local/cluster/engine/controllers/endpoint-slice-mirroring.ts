@@ -5,7 +5,16 @@ import { generatedName } from "../generated-name.ts";
 import { equalJson, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
 import { serverApply } from "../server-apply.ts";
 import { keyOf } from "../storage/store.ts";
-import { ENDPOINTS, MANAGED_BY, SERVICE_NAME, SERVICES, SLICES, slicesOf } from "./endpoint-slices.ts";
+import {
+  ENDPOINTS,
+  ENDPOINTS_CONTROLLER,
+  ENDPOINTS_MANAGED_BY,
+  MANAGED_BY,
+  SERVICE_NAME,
+  SERVICES,
+  SLICES,
+  slicesOf,
+} from "./endpoint-slices.ts";
 
 const CONTROLLER = "endpointslicemirroring-controller.k8s.io";
 const SKIP = "endpointslice.kubernetes.io/skip-mirror";
@@ -18,7 +27,7 @@ const NOT_COPIED = new Set([
 /** Addresses of one subset that are mirrored at most (the controller's default). */
 const MAX_ADDRESSES = 1_000;
 
-/** The content of one slice: one subset's addresses of one family. */
+/** The content of one slice: the addresses of one family that offer the same ports. */
 interface Mirror {
   readonly addressType: "IPv4" | "IPv6";
   readonly endpoints: readonly JsonObject[];
@@ -45,26 +54,52 @@ export function mirrorEndpoints(core: Core, namespace: string, name: string): vo
   for (const { metadata } of existing) core.store.remove(SLICES, keyOf(namespace, metadata.name ?? ""));
 }
 
+/** Those of Services with a selector have slices of their own, also when the selector is gone. */
 function isMirrored({ metadata }: ApiObject, service: ApiObject | undefined): boolean {
   if (service === undefined || Object.keys(objectIn(objectIn(service, "spec"), "selector")).length > 0) return false;
-  return metadata.labels?.[SKIP] !== "true" && metadata.annotations?.[LEADER] === undefined;
+  const { labels = {}, annotations = {} } = metadata;
+  const own = labels[ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER;
+  return !own && labels[SKIP] !== "true" && annotations[LEADER] === undefined;
 }
 
+interface Offer {
+  readonly address: JsonObject;
+  readonly ready: boolean;
+}
+
+/** Subsets with the same ports share a slice; an address stands in it once. */
 function mirrorsOf(endpoints: ApiObject): readonly Mirror[] {
-  return objectsIn(endpoints, "subsets").flatMap((subset) => {
-    const ready = objectsIn(subset, "addresses").map((address) => ({ address, ready: true }));
-    const unready = objectsIn(subset, "notReadyAddresses").map((address) => ({ address, ready: false }));
-    const all = [...ready, ...unready].slice(0, MAX_ADDRESSES);
+  const byPorts = new Map<string, { readonly ports: readonly JsonObject[]; readonly offers: Map<string, Offer> }>();
+  for (const subset of objectsIn(endpoints, "subsets")) {
     const ports = objectsIn(subset, "ports").map((port) => ({ name: "", ...port }));
-    return ([4, 6] as const).flatMap((family) => {
-      const own = all.filter(({ address }) => isIP(textIn(address, "ip")) === family);
+    const key = ports.map(portKey).toSorted().join();
+    const group = byPorts.get(key) ?? { ports, offers: new Map<string, Offer>() };
+    byPorts.set(key, group);
+    for (const offer of offersOf(subset)) {
+      const ip = textIn(offer.address, "ip");
+      if (!group.offers.has(ip)) group.offers.set(ip, offer);
+    }
+  }
+  return [...byPorts.values()].flatMap(({ ports, offers }) =>
+    ([4, 6] as const).flatMap((family) => {
+      const own = [...offers.values()].filter(({ address }) => isIP(textIn(address, "ip")) === family);
       if (own.length === 0) return [];
       return [{ addressType: `IPv${family}` as const, endpoints: own.map(endpointOf).toSorted(byAddress), ports }];
-    });
-  });
+    }),
+  );
 }
 
-function endpointOf({ address, ready }: { readonly address: JsonObject; readonly ready: boolean }): JsonObject {
+function portKey({ name, protocol, port }: JsonObject): string {
+  return [name, protocol, port].map(String).join("/");
+}
+
+function offersOf(subset: JsonObject): readonly Offer[] {
+  const ready = objectsIn(subset, "addresses").map((address) => ({ address, ready: true }));
+  const unready = objectsIn(subset, "notReadyAddresses").map((address) => ({ address, ready: false }));
+  return [...ready, ...unready].slice(0, MAX_ADDRESSES);
+}
+
+function endpointOf({ address, ready }: Offer): JsonObject {
   const more = Object.fromEntries(
     ["hostname", "nodeName", "targetRef"].flatMap((field) =>
       address[field] === undefined ? [] : [[field, address[field]]],
