@@ -11,6 +11,8 @@ import { objectCases } from "./cases/objects.ts";
 import { serverCases } from "./cases/server.ts";
 import { serviceCases } from "./cases/services.ts";
 import { watchCases } from "./cases/watches.ts";
+import { webhookFaultCases } from "./cases/webhook-faults.ts";
+import { webhookRuleCases } from "./cases/webhook-rules.ts";
 import { writeCases } from "./cases/writes.ts";
 import { ContractClient } from "./contract-client.ts";
 import type { Area, Cases, ContractCluster } from "./contract-cluster.ts";
@@ -23,6 +25,8 @@ const AREAS: Readonly<Record<string, Cases>> = {
   watches: watchCases,
   certificates: certificateCases,
   admission: admissionCases,
+  "webhooks that fail": webhookFaultCases,
+  "rules of webhooks": webhookRuleCases,
   "custom resources": customResourceCases,
   "Services and endpoints": serviceCases,
   "objects of the cluster": objectCases,

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { createCertificateAuthority } from "../../../infra/local/cluster/certificates.ts";
 import { eventually } from "../../../infra/local/control-plane/apply.ts";
 import { systemClock } from "../../../lib/base/clock.ts";
@@ -17,10 +17,13 @@ export interface AdmissionRequest {
   readonly [field: string]: unknown;
 }
 
-/** How a webhook answers: its response without the UID, or whatever it writes. */
+/** How a webhook answers: its response without the UID, whatever it writes, or not at all. */
 export type Answering = (
   request: AdmissionRequest,
-) => object | { readonly raw: string; readonly code?: number } | "silence";
+) => object | { readonly raw: string; readonly code?: number } | "silence" | "reset";
+
+/** A webhook that has nothing against anything. */
+export const ALLOW: Answering = () => ({ allowed: true });
 
 /** A webhook that listens on 127.0.0.1. */
 export interface ListeningWebhook {
@@ -30,6 +33,8 @@ export interface ListeningWebhook {
   readonly asked: AdmissionRequest[];
   answer: Answering;
   close(): void;
+  /** Listens again, at the same address. */
+  reopen(): Promise<void>;
 }
 
 /** Starts a webhook; it is closed with the test. */
@@ -45,6 +50,10 @@ export async function listen(t: TestContext, answer: Answering): Promise<Listeni
       asked.push(review.request);
       const given = webhook.answer(review.request);
       if (given === "silence") return;
+      if (given === "reset") {
+        request.socket.destroy();
+        return;
+      }
       if ("raw" in given) {
         response.writeHead("code" in given && typeof given.code === "number" ? given.code : 200);
         response.end(given.raw);
@@ -68,6 +77,7 @@ export async function listen(t: TestContext, answer: Answering): Promise<Listeni
     asked,
     answer,
     close,
+    reopen: () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve)),
   };
   return webhook;
 }
@@ -148,4 +158,31 @@ async function untilGone(area: Area, hook: string): Promise<void> {
 async function probe({ admin, namespace }: Area) {
   const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;
   return await admin.request("POST", path, { body: { metadata: { generateName: "probe-" } } });
+}
+
+/** A case with a webhook that is in force, named `hook` in refusals; left out where the server does not reach this machine. */
+export type WebhookTest = (
+  title: string,
+  run: (t: TestContext, webhook: ListeningWebhook, hook: string) => Promise<void>,
+  registration?: Registration,
+) => void;
+
+/** Registers cases with a webhook of their own. */
+export function webhookTests(area: () => Area): WebhookTest {
+  return (title, run, registration = {}) => {
+    test(title, async (t) => {
+      if (!area().cluster.reachesUs) return t.skip("needs a server that reaches this machine's 127.0.0.1");
+      const webhook = await listen(t, ALLOW);
+      const hook = await register(t, area(), webhook, registration);
+      await inForce(area(), webhook);
+      await run(t, webhook, hook);
+      return undefined;
+    });
+  };
+}
+
+/** A response that changes the object by JSON patch. */
+export function patching(operations: readonly object[]): object {
+  const patch = Buffer.from(JSON.stringify(operations)).toString("base64");
+  return { allowed: true, patchType: "JSONPatch", patch };
 }

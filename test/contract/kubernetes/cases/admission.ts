@@ -1,43 +1,18 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import type { ApiRecord } from "../../../../infra/local/api-client/api-client.ts";
 import { assertHas, assertStatus } from "../assertions.ts";
 import type { Area } from "../contract-cluster.ts";
 import { definitionOf, serve } from "../custom-definition.ts";
-import {
-  type Answering,
-  failing,
-  inForce,
-  type ListeningWebhook,
-  listen,
-  type Registration,
-  register,
-} from "../webhook.ts";
+import { accountOf, grant } from "../identity.ts";
+import { patching, register, webhookTests } from "../webhook.ts";
 
 const MERGE = "application/merge-patch+json";
-const ALLOW: Answering = () => ({ allowed: true });
 
-/** Admission webhooks: what they are asked, what their answers do, and what happens where there is none. */
+/** Admission webhooks: what they are asked, and what their answers do. */
 export function admissionCases(area: () => Area): void {
+  const webhookTest = webhookTests(area);
   const configMaps = (): string => `/api/v1/namespaces/${area().namespace}/configmaps`;
   const named = (name: string): object => ({ metadata: { name } });
-  /** A case with a webhook that is in force. */
-  const webhookTest = (
-    title: string,
-    run: (t: TestContext, webhook: ListeningWebhook, hook: string) => Promise<void>,
-    registration: Registration = {},
-  ): void => {
-    test(title, async (t) => {
-      if (!area().cluster.reachesUs) return t.skip("needs a server that reaches this machine's 127.0.0.1");
-      const webhook = await listen(t, ALLOW);
-      const hook = await register(t, area(), webhook, registration);
-      await inForce(area(), webhook);
-      await run(t, webhook, hook);
-      return undefined;
-    });
-  };
-  const answering = (webhook: ListeningWebhook, answer: Answering): void => {
-    webhook.answer = answer;
-  };
 
   webhookTest(
     "a review names the object, the operation, the user, and holds the object old and new",
@@ -51,20 +26,15 @@ export function admissionCases(area: () => Area): void {
 
       const resource = { group: "", version: "v1", resource: "configmaps" };
       const kind = { group: "", version: "v1", kind: "ConfigMap" };
-      assertHas(create, {
-        operation: "CREATE",
-        name: "reviewed",
-        namespace,
-        resource,
-        kind,
-        requestKind: kind,
-        dryRun: false,
-      });
+      const place = { name: "reviewed", namespace, resource, requestResource: resource, kind, requestKind: kind };
+      assertHas(create, { ...place, operation: "CREATE", dryRun: false });
       assertHas(create?.["object"], { apiVersion: "v1", kind: "ConfigMap", data: { k: "1" } });
       assert.equal(create?.["oldObject"], null);
       assert.ok(JSON.stringify(create?.["userInfo"]).includes('"system:authenticated"'));
-      assertHas(update, { operation: "UPDATE", object: { data: { k: "2" } }, oldObject: { data: { k: "1" } } });
+      assertHas(update, { ...place, operation: "UPDATE" });
+      assertHas(update, { object: { data: { k: "2" } }, oldObject: { data: { k: "1" } } });
       assertHas(remove, {
+        ...place,
         operation: "DELETE",
         object: null,
         oldObject: { data: { k: "2" }, metadata: { uid: made.metadata.uid } },
@@ -73,8 +43,115 @@ export function admissionCases(area: () => Area): void {
     },
   );
 
+  webhookTest("a review says with what options the request came", async (_t, webhook) => {
+    const { admin } = area();
+    const meta = { apiVersion: "meta.k8s.io/v1" };
+    await admin.must("POST", `${configMaps()}?fieldManager=hawser`, named("options"));
+    await admin.must("PATCH", `${configMaps()}/options?dryRun=All&fieldManager=hawser`, { data: { k: "v" } }, MERGE);
+    const { metadata } = await admin.must("GET", `${configMaps()}/options`);
+    const deletion = { propagationPolicy: "Background", preconditions: { uid: metadata.uid } };
+    await admin.must("DELETE", `${configMaps()}/options`, { kind: "DeleteOptions", apiVersion: "v1", ...deletion });
+
+    const options = webhook.asked.map((review) => review["options"]);
+
+    assertHas(options[0], { ...meta, kind: "CreateOptions", fieldManager: "hawser" });
+    assertHas(options[1], { ...meta, kind: "UpdateOptions", fieldManager: "hawser", dryRun: ["All"] });
+    assertHas(options[2], { kind: "DeleteOptions", ...deletion });
+    assert.deepEqual(
+      webhook.asked.map(({ dryRun }) => dryRun),
+      [false, true, false],
+    );
+  });
+
+  webhookTest(
+    "a beat of a ServiceAccount on a custom resource is an UPDATE by that account, with both objects whole",
+    async (t, webhook) => {
+      const definition = definitionOf(area(), { kind: "Announced", properties: { clusterID: { type: "string" } } });
+      const { path, object, plural, group, kind } = await serve(t, area(), definition);
+      const { client, username } = await accountOf(t, area(), "beats");
+      const rules = [{ apiGroups: [group], resources: [plural], verbs: ["create", "patch"] }];
+      await grant(area(), "beats", { account: "beats" }, rules);
+      await client.must("POST", path(), object("a", { clusterID: "east" }));
+      webhook.asked.splice(0);
+
+      const annotations = { "touch-ts": "2026-12-01T00:00:00Z" };
+      const made = await client.must("PATCH", `${path()}/a`, { metadata: { annotations } }, MERGE);
+
+      const { namespace } = area();
+      const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
+      const [review] = webhook.asked;
+      assertHas(review, {
+        operation: "UPDATE",
+        name: "a",
+        namespace,
+        kind: { group, version: "v1", kind },
+        userInfo: { username, groups },
+        object: { clusterID: "east", metadata: { annotations, uid: made.metadata.uid } },
+        oldObject: { clusterID: "east", metadata: { uid: made.metadata.uid } },
+      });
+      const old = review?.["oldObject"] as ApiRecord;
+      assert.equal(old.metadata.annotations, undefined);
+      assert.equal(webhook.asked.length, 1);
+    },
+    { resources: ["*"] },
+  );
+
+  webhookTest("a write that changes nothing is asked about, too", async (_t, webhook) => {
+    const { admin } = area();
+    const made = await admin.must("POST", configMaps(), { ...named("same"), data: { k: "v" } });
+    webhook.asked.splice(0);
+
+    const patched = await admin.must("PATCH", `${configMaps()}/same`, { data: { k: "v" } }, MERGE);
+
+    assert.deepEqual([webhook.asked.length, patched.metadata.resourceVersion], [1, made.metadata.resourceVersion]);
+  });
+
+  webhookTest(
+    "a deletion that waits for a finalizer is asked about once, its end as an UPDATE",
+    async (_t, webhook) => {
+      const { admin } = area();
+      await admin.must("POST", configMaps(), { metadata: { name: "held", finalizers: ["hawser.test/held"] } });
+      webhook.asked.splice(0);
+      await admin.must("DELETE", `${configMaps()}/held`);
+      await admin.must("PATCH", `${configMaps()}/held`, { metadata: { finalizers: null } }, MERGE);
+
+      const [remove, update] = webhook.asked;
+
+      assert.equal(webhook.asked.length, 2);
+      assert.equal(remove?.operation, "DELETE");
+      assert.equal((remove?.["oldObject"] as ApiRecord).metadata.deletionTimestamp, undefined);
+      assert.equal(update?.operation, "UPDATE");
+      for (const side of ["object", "oldObject"]) {
+        assert.ok((update?.[side] as ApiRecord).metadata.deletionTimestamp !== undefined, side);
+      }
+    },
+  );
+
+  webhookTest("a generated name is known to the webhook", async (_t, webhook) => {
+    const made = await area().admin.must("POST", configMaps(), { metadata: { generateName: "generated-" } });
+
+    const [review] = webhook.asked;
+    assertHas(review?.["object"], { metadata: { name: made.metadata.name, generateName: "generated-" } });
+  });
+
+  webhookTest("many that are deleted at once are asked about one by one", async (_t, webhook) => {
+    const { admin } = area();
+    const names = ["many-1", "many-2"];
+    for (const name of names) await admin.must("POST", configMaps(), { metadata: { name, labels: { many: "" } } });
+    webhook.asked.splice(0);
+
+    await admin.must("DELETE", `${configMaps()}?labelSelector=many`);
+
+    const olds = webhook.asked.map((review) => (review["oldObject"] as ApiRecord).metadata.name);
+    assert.deepEqual(olds.toSorted(), names);
+    assert.deepEqual(
+      webhook.asked.map(({ name }) => name),
+      [undefined, undefined],
+    );
+  });
+
   webhookTest("a denial with a message: 403, named after the webhook", async (_t, webhook, hook) => {
-    answering(webhook, () => ({ allowed: false, status: { message: "not today", code: 403 } }));
+    webhook.answer = () => ({ allowed: false, status: { message: "not today", code: 403 } });
 
     const answer = await area().admin.request("POST", configMaps(), { body: named("denied") });
 
@@ -84,200 +161,107 @@ export function admissionCases(area: () => Area): void {
     assert.equal((await area().admin.request("GET", `${configMaps()}/denied`)).code, 404);
   });
 
+  webhookTest("a denied update, delete or dry run changes nothing", async (_t, webhook, hook) => {
+    const { admin } = area();
+    const made = await admin.must("POST", configMaps(), { ...named("firm"), data: { k: "v" } });
+    webhook.answer = () => ({ allowed: false, status: { message: "no", code: 403 } });
+    const denied = { code: 403, message: `admission webhook "${hook}" denied the request: no` };
+
+    const body = { data: { k: "w" } };
+    assertStatus(await admin.request("PATCH", `${configMaps()}/firm`, { body, contentType: MERGE }), denied);
+    assertStatus(await admin.request("DELETE", `${configMaps()}/firm`), denied);
+    assertStatus(await admin.request("POST", `${configMaps()}?dryRun=All`, { body: named("dry") }), denied);
+
+    const now = await admin.must("GET", `${configMaps()}/firm`);
+    assert.equal(now.metadata.resourceVersion, made.metadata.resourceVersion);
+  });
+
   webhookTest(
-    "a denial keeps the code and reason that it gives; without a code it is 403 or 400",
+    "a denial keeps the code, reason and details that it gives; without a code it is 403 or 400",
     async (_t, webhook, hook) => {
       const ask = async (status: object | undefined) => {
-        answering(webhook, () => ({ allowed: false, ...(status === undefined ? {} : { status }) }));
+        webhook.answer = () => ({ allowed: false, ...(status === undefined ? {} : { status }) });
         return await area().admin.request("POST", configMaps(), { body: named("coded") });
       };
+      const words = (why: string): string => `admission webhook "${hook}" denied the request${why}`;
+      const details = { name: "n", causes: [{ field: "a.b", message: "c" }] };
 
       const precondition = await ask({ code: 412, message: "no ClusterSet" });
       const reasoned = await ask({ code: 403, reason: "Mine", message: "why" });
+      const detailed = await ask({ code: 422, reason: "Invalid", message: "why", details });
       const bare = await ask({ message: "why" });
+      const senseless = await ask({ code: 200, message: "why" });
       const empty = await ask(undefined);
 
-      assertStatus(precondition, {
-        code: 412,
-        message: `admission webhook "${hook}" denied the request: no ClusterSet`,
-      });
-      assertStatus(reasoned, {
-        code: 403,
-        reason: "Mine",
-        message: `admission webhook "${hook}" denied the request: why`,
-      });
-      assert.ok([400, 403].includes(bare.code), bare.text);
-      assert.equal(bare.json["message"], `admission webhook "${hook}" denied the request: why`);
-      assert.equal(empty.json["message"], `admission webhook "${hook}" denied the request without explanation`);
+      assertStatus(precondition, { code: 412, message: words(": no ClusterSet") });
+      assertStatus(reasoned, { code: 403, reason: "Mine", message: words(": why") });
+      assertStatus(detailed, { code: 422, reason: "Invalid", message: words(": why"), details });
+      for (const { code, text } of [bare, senseless, empty]) assert.ok([400, 403].includes(code), text);
+      assert.equal(bare.json["message"], words(": why"));
+      assert.equal(empty.json["message"], words(" without explanation"));
     },
   );
 
-  webhookTest("warnings become Warning headers", async (_t, webhook) => {
-    answering(webhook, () => ({ allowed: true, warnings: ["careful"] }));
+  webhookTest("warnings become Warning headers, also those of a denial", async (_t, webhook) => {
+    const ask = async (name: string) => await area().admin.request("POST", configMaps(), { body: named(name) });
+    webhook.answer = () => ({ allowed: true, warnings: ["careful", 'so "called"', "line\nbreak"] });
+    const allowed = await ask("warned");
+    webhook.answer = () => ({ allowed: false, warnings: ["careful"], status: { code: 403 } });
+    const denied = await ask("warned-of");
 
-    const answer = await area().admin.request("POST", configMaps(), { body: named("warned") });
-
-    assert.deepEqual([answer.code, answer.headers["warning"]], [201, '299 - "careful"']);
+    // What cannot stand in a header is left out.
+    const warning = '299 - "careful", 299 - "so \\"called\\""';
+    assert.deepEqual([allowed.code, String(allowed.headers["warning"])], [201, warning]);
+    assert.deepEqual([denied.code, denied.headers["warning"]], [403, '299 - "careful"']);
   });
-
-  webhookTest("a dry run is told to the webhook", async (_t, webhook) => {
-    await area().admin.must("POST", `${configMaps()}?dryRun=All`, named("dry"));
-
-    assert.equal(webhook.asked[0]?.dryRun, true);
-  });
-
-  webhookTest(
-    "a webhook that is gone: 500, and the message says that it could not be called",
-    async (_t, webhook, hook) => {
-      webhook.close();
-
-      const answer = await area().admin.request("POST", configMaps(), { body: named("unreachable") });
-
-      const message = new RegExp(
-        `^Internal error occurred: failed calling webhook "${hook}": failed to call webhook: Post "${webhook.url}\\?timeout=10s": dial tcp 127\\.0\\.0\\.1:\\d+: connect: connection refused$`,
-      );
-      assertStatus(answer, { code: 500, reason: "InternalError", message });
-    },
-  );
-
-  webhookTest("a webhook that answers with an error, or not in JSON: 500", async (_t, webhook, hook) => {
-    const prefix = `Internal error occurred: failed calling webhook "${hook}": `;
-    const ask = async (raw: string, code: number) => {
-      answering(webhook, () => ({ raw, code }));
-      const answer = await area().admin.request("POST", configMaps(), { body: named("broken") });
-      assertStatus(answer, { code: 500, reason: "InternalError" });
-      return String(answer.json["message"]);
-    };
-
-    const failed = await ask("out of order", 500);
-    const page = await ask("<html>hello</html>", 200);
-
-    assert.ok(failed.startsWith(`${prefix}failed to call webhook: `), failed);
-    assert.ok(page.startsWith(prefix), page);
-  });
-
-  webhookTest("an answer to another review: 500", async (_t, webhook) => {
-    answering(webhook, () => ({ allowed: true, uid: "another" }));
-
-    const answer = await area().admin.request("POST", configMaps(), { body: named("mixed-up") });
-
-    assertStatus(answer, { code: 500, reason: "InternalError", message: /expected response\.uid/ });
-  });
-
-  test("a webhook that says nothing: 500 after its own timeout", async (t) => {
-    if (!area().cluster.reachesUs) return t.skip("needs a server that reaches this machine's 127.0.0.1");
-    const webhook = await listen(t, () => "silence");
-    const hook = await register(t, area(), webhook, { more: { timeoutSeconds: 1 } });
-
-    const { code, message } = await failing(area());
-
-    assert.equal(code, 500);
-    assert.match(
-      message,
-      new RegExp(`failed calling webhook "${hook}": failed to call webhook: Post ".*timeout=1s": `),
-    );
-    assert.match(message, /context deadline exceeded|timeout/i);
-    return undefined;
-  });
-
-  test("a webhook whose certificate is another's: 500, x509", async (t) => {
-    if (!area().cluster.reachesUs) return t.skip("needs a server that reaches this machine's 127.0.0.1");
-    const [webhook, other] = [await listen(t, ALLOW), await listen(t, ALLOW)];
-    const hook = await register(t, area(), { url: webhook.url, caBundle: other.caBundle });
-
-    const { code, message } = await failing(area());
-
-    assert.equal(code, 500);
-    assert.match(
-      message,
-      new RegExp(`failed calling webhook "${hook}": failed to call webhook: Post ".*": tls: .*x509: `),
-    );
-    return undefined;
-  });
-
-  webhookTest(
-    "failurePolicy Ignore lets through what could not be asked",
-    async (_t, webhook) => {
-      webhook.close();
-
-      assert.equal((await area().admin.request("POST", configMaps(), { body: named("ignored") })).code, 201);
-    },
-    { more: { failurePolicy: "Ignore" } },
-  );
-
-  webhookTest(
-    "only the operations of its rules are asked",
-    async (_t, webhook) => {
-      const { admin } = area();
-      await admin.must("POST", configMaps(), named("some-operations"));
-      await admin.must("PATCH", `${configMaps()}/some-operations`, { data: { k: "v" } }, MERGE);
-      await admin.must("DELETE", `${configMaps()}/some-operations`);
-
-      assert.deepEqual(
-        webhook.asked.map(({ operation }) => operation),
-        ["CREATE", "DELETE"],
-      );
-    },
-    { operations: ["CREATE", "DELETE"] },
-  );
-
-  webhookTest(
-    "an object that its objectSelector leaves out is not asked about",
-    async (_t, webhook) => {
-      await area().admin.must("POST", configMaps(), { metadata: { name: "unasked", labels: { ask: "no" } } });
-      await area().admin.must("POST", configMaps(), named("asked"));
-
-      assert.deepEqual(
-        webhook.asked.map(({ name }) => name),
-        ["asked"],
-      );
-    },
-    { more: { objectSelector: { matchExpressions: [{ key: "ask", operator: "DoesNotExist" }] } } },
-  );
-
-  webhookTest("other Namespaces are not asked about", async (_t, webhook) => {
-    const { admin, token } = area();
-    const path = "/api/v1/namespaces/default/configmaps";
-    await admin.must("POST", `${path}?dryRun=All`, named(`contract-${token}`));
-
-    assert.equal(webhook.asked.length, 0);
-  });
-
-  webhookTest(
-    "status is asked about only where the rules name it",
-    async (t, webhook) => {
-      const { admin } = area();
-      const any = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-      const definition = definitionOf(area(), { kind: "Unasked", properties: { status: any }, status: true });
-      const { path, object, plural, group } = await serve(t, area(), definition);
-      await admin.must("POST", path(), object("u"));
-      webhook.asked.splice(0);
-
-      await admin.must("PATCH", `${path()}/u/status`, { status: { a: 1 } }, MERGE);
-      await admin.must("PATCH", `${path()}/u`, { metadata: { labels: { a: "b" } } }, MERGE);
-
-      assert.equal(webhook.asked.length, 1);
-      assertHas(webhook.asked[0], { resource: { group, version: "v1", resource: plural } });
-      assert.equal(webhook.asked[0]?.subResource, undefined);
-    },
-    { resources: ["*"] },
-  );
 
   webhookTest(
     "a mutating webhook changes the object by JSON patch, before it is validated",
     async (_t, webhook) => {
-      const patchOf = (operations: readonly object[]): object => ({
-        allowed: true,
-        patchType: "JSONPatch",
-        patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
-      });
-      answering(webhook, () => patchOf([{ op: "add", path: "/data", value: { from: "webhook" } }]));
-      const changed = await area().admin.request("POST", configMaps(), { body: named("mutated") });
-      answering(webhook, () => patchOf([{ op: "add", path: "/data", value: { "not valid": "x" } }]));
-      const invalid = await area().admin.request("POST", configMaps(), { body: named("mutated-badly") });
+      const ask = async (name: string, data: object) => {
+        webhook.answer = () => patching([{ op: "add", path: "/data", value: data }]);
+        return await area().admin.request("POST", configMaps(), { body: named(name) });
+      };
+      const changed = await ask("mutated", { from: "webhook" });
+      const invalid = await ask("mutated-badly", { "not valid": "x" });
+      const mistyped = await ask("mutated-worse", { k: 5 });
 
       assert.deepEqual([changed.code, changed.json["data"]], [201, { from: "webhook" }]);
       assertStatus(invalid, { code: 422, reason: "Invalid" });
+      assertStatus(mistyped, { code: 500, reason: "InternalError", message: /cannot unmarshal number/ });
+    },
+    { type: "mutating" },
+  );
+
+  webhookTest(
+    "mutating webhooks come one after the other, validating ones see what they made",
+    async (t, webhook) => {
+      await register(t, area(), webhook, { type: "mutating" });
+      await register(t, area(), webhook);
+      let count = 0;
+      webhook.answer = ({ object }) => {
+        const { data = {} } = object as { data?: object };
+        const seen = Object.keys(data).length;
+        count += 1;
+        return count <= 2
+          ? patching([{ op: "add", path: `/data/by-${count}`, value: String(seen) }])
+          : { allowed: true };
+      };
+
+      // The registrations are in force when all three were asked.
+      let answer: ApiRecord | undefined;
+      for (let attempt = 0; attempt < 100 && count !== 3; attempt += 1) {
+        count = 0;
+        webhook.asked.splice(0);
+        answer = (
+          await area().admin.request("POST", `${configMaps()}?dryRun=All`, {
+            body: { ...named("chain"), data: { k: "v" } },
+          })
+        ).json;
+      }
+
+      assert.deepEqual(answer?.["data"], { k: "v", "by-1": "1", "by-2": "2" });
+      assertHas(webhook.asked[2]?.["object"], { data: { k: "v", "by-1": "1", "by-2": "2" } });
     },
     { type: "mutating" },
   );
@@ -287,43 +271,5 @@ export function admissionCases(area: () => Area): void {
 
     assertStatus(answer, { code: 422, reason: "Invalid" });
     assert.equal(webhook.asked.length, 0);
-  });
-
-  test("a configuration is validated", async () => {
-    const { admin, token } = area();
-    const make = async (webhook: object) =>
-      await admin.request("POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations?dryRun=All", {
-        body: { metadata: { name: `contract-${token}-invalid` }, webhooks: [webhook] },
-      });
-    const good = {
-      name: "a.hawser.test",
-      clientConfig: { url: "https://127.0.0.1/x" },
-      sideEffects: "None",
-      admissionReviewVersions: ["v1"],
-    };
-
-    assert.equal((await make(good)).code, 201);
-    assertStatus(await make({ ...good, name: "short" }), {
-      code: 422,
-      reason: "Invalid",
-      message: /webhooks\[0\]\.name/,
-    });
-    assertStatus(await make({ ...good, sideEffects: "Some" }), {
-      code: 422,
-      reason: "Invalid",
-      message: /sideEffects/,
-    });
-    const http = { ...good, clientConfig: { url: "http://127.0.0.1/x" } };
-    assertStatus(await make(http), { code: 422, reason: "Invalid", message: /webhooks\[0\]\.clientConfig\.url/ });
-    assertStatus(await make({ ...good, timeoutSeconds: 31 }), {
-      code: 422,
-      reason: "Invalid",
-      message: /timeoutSeconds/,
-    });
-    assertStatus(await make({ ...good, admissionReviewVersions: ["v9"] }), {
-      code: 422,
-      reason: "Invalid",
-      message: /admissionReviewVersions/,
-    });
   });
 }
