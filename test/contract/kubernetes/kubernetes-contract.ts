@@ -5,6 +5,8 @@ import { authenticationCases } from "./cases/authentication.ts";
 import { authorizationCases } from "./cases/authorization.ts";
 import { certificateCases } from "./cases/certificates.ts";
 import { customResourceCases } from "./cases/custom-resources.ts";
+import { endpointMirrorCases } from "./cases/endpoint-mirrors.ts";
+import { endpointsCases } from "./cases/endpoints.ts";
 import { errorCases } from "./cases/errors.ts";
 import { listCases } from "./cases/lists.ts";
 import { objectCases } from "./cases/objects.ts";
@@ -28,7 +30,9 @@ const AREAS: Readonly<Record<string, Cases>> = {
   "webhooks that fail": webhookFaultCases,
   "rules of webhooks": webhookRuleCases,
   "custom resources": customResourceCases,
-  "Services and endpoints": serviceCases,
+  Services: serviceCases,
+  "Endpoints and EndpointSlices": endpointsCases,
+  "controllers of endpoints": endpointMirrorCases,
   "objects of the cluster": objectCases,
   authentication: authenticationCases,
   authorization: authorizationCases,

@@ -118,11 +118,11 @@ export function admissionCases(area: () => Area): void {
       const [remove, update] = webhook.asked;
 
       assert.equal(webhook.asked.length, 2);
-      assert.equal(remove?.operation, "DELETE");
-      assert.equal((remove?.["oldObject"] as ApiRecord).metadata.deletionTimestamp, undefined);
-      assert.equal(update?.operation, "UPDATE");
+      assert.ok(remove !== undefined && update !== undefined);
+      assert.deepEqual([remove.operation, update.operation], ["DELETE", "UPDATE"]);
+      assert.equal((remove["oldObject"] as ApiRecord).metadata.deletionTimestamp, undefined);
       for (const side of ["object", "oldObject"]) {
-        assert.ok((update?.[side] as ApiRecord).metadata.deletionTimestamp !== undefined, side);
+        assert.ok((update[side] as ApiRecord).metadata.deletionTimestamp !== undefined, side);
       }
     },
   );
