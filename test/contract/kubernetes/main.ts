@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CONTRACT_CLUSTER, type ContractClusterFile } from "./named-cluster.ts";
 import { plainKubeconfig, UnusableKubeconfig } from "./plain-kubeconfig.ts";
+import { assertAdministrator } from "./preflight.ts";
 
 const HELP = `Holds a Kubernetes API server against what Hawser relies on.
 
@@ -47,6 +48,7 @@ async function run(file: string, name: string | undefined, environment: Readonly
 async function main(values: Values): Promise<number> {
   if (values.kubeconfig === undefined) return await run("simulated.test.ts", values.name, {});
   const { kubeconfig, server } = await plainKubeconfig(values.kubeconfig, values.context);
+  await assertAdministrator(kubeconfig);
   const folder = mkdtempSync(join(tmpdir(), "hawser-contract-"));
   // On an interrupt the runner ends, and this one behind it: the credential must not stay.
   process.on("SIGINT", () => {});

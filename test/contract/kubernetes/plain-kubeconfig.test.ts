@@ -64,7 +64,7 @@ test("what cannot be used is told without its content", async (t) => {
   writeFileSync(broken, "users: [{name: u, user: {token: a-secret");
   const cases = [
     [broken, undefined, /cannot be read as a kubeconfig/],
-    ["no-such-file", undefined, /cannot be read as a kubeconfig/],
+    ["no-such-file", undefined, /does not exist/],
     [fileWith(t, { token: "a-secret" }), "elsewhere", /has no context elsewhere/],
     [fileWith(t, { token: "a-secret" }, { "insecure-skip-tls-verify": true }), undefined, /does not verify the server/],
   ] as const;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { RequestOptions } from "node:https";
 import { KubeConfig } from "@kubernetes/client-node";
 
@@ -19,7 +20,7 @@ export async function plainKubeconfig(
   }
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
-    throw new UnusableKubeconfig(`${file} has no usable current context: choose one by --context NAME`);
+    throw new UnusableKubeconfig(`${file} has no current context that names a cluster: choose one by --context NAME`);
   }
   if (cluster.skipTLSVerify) {
     throw new UnusableKubeconfig(`${file} does not verify the server: give it certificate-authority-data`);
@@ -47,6 +48,7 @@ export async function plainKubeconfig(
 
 function load(file: string): KubeConfig {
   const config = new KubeConfig();
+  if (!existsSync(file)) throw new UnusableKubeconfig(`${file} does not exist`);
   try {
     config.loadFromFile(file);
   } catch {
