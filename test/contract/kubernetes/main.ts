@@ -1,10 +1,12 @@
 // Holds the contract against an API server of the user's.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { Watchdog } from "../../../infra/local/lambda/watchdog.ts";
+import { deleteLeftovers } from "./leftovers.ts";
 import { CONTRACT_CLUSTER, type ContractClusterFile } from "./named-cluster.ts";
 import { plainKubeconfig, UnusableKubeconfig } from "./plain-kubeconfig.ts";
 import { assertAdministrator } from "./preflight.ts";
@@ -19,6 +21,7 @@ const HELP = `Holds a Kubernetes API server against what Hawser relies on.
   --reaches-us        the server reaches this machine's 127.0.0.1, where the cases' webhooks listen (the default when it
                       is on 127.0.0.1 itself)
   --etcd URL          of the etcd below it, which may be compacted
+  --clean             run nothing; delete what runs that were cut off have left in the cluster
 
 The cases work in Namespaces and with cluster-wide objects of their own, named contract-..., and delete them. They leave
 out, and say so, what needs an etcd to compact or a server that reaches this machine, where there is none.`;
@@ -29,19 +32,35 @@ const OPTIONS = {
   name: { type: "string" },
   "reaches-us": { type: "boolean" },
   etcd: { type: "string" },
+  clean: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
-async function run(file: string, name: string | undefined, environment: Readonly<Record<string, string>>) {
+/** Runs a test file; all of it ends when this process is interrupted or killed. */
+async function run(file: string, name: string | undefined, environment: Readonly<Record<string, string>>, folder = "") {
   const pattern = name === undefined ? [] : [`--test-name-pattern=${name}`];
   const child = spawn(
     process.execPath,
     ["--test", "--test-reporter=spec", ...pattern, join(import.meta.dirname, file)],
-    { stdio: "inherit", env: { ...process.env, ...environment } },
+    // A group of its own, with the processes below it.
+    { stdio: "inherit", detached: true, env: { ...process.env, ...environment } },
   );
+  const watchdog = new Watchdog(folder);
+  const group = child.pid;
+  if (group !== undefined) watchdog.add(group);
+  let interrupted = false;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      interrupted = true;
+      if (group !== undefined && child.exitCode === null) process.kill(-group, "SIGKILL");
+    });
+  }
   const [code] = (await once(child, "exit")) as [number | null];
+  if (group !== undefined) watchdog.remove(group);
+  await watchdog.stop();
+  if (interrupted && folder !== "") console.error("cut off: --clean deletes what is left in the cluster");
   return code ?? 1;
 }
 
@@ -49,22 +68,21 @@ async function main(values: Values): Promise<number> {
   if (values.kubeconfig === undefined) return await run("simulated.test.ts", values.name, {});
   const { kubeconfig, server } = await plainKubeconfig(values.kubeconfig, values.context);
   await assertAdministrator(kubeconfig);
-  const folder = mkdtempSync(join(tmpdir(), "hawser-contract-"));
-  // On an interrupt the runner ends, and this one behind it: the credential must not stay.
-  process.on("SIGINT", () => {});
-  try {
-    const file = join(folder, "cluster.json");
-    const content: ContractClusterFile = {
-      name: server.host,
-      kubeconfig,
-      reachesUs: values["reaches-us"] ?? ["127.0.0.1", "localhost", "[::1]"].includes(server.hostname),
-      ...(values.etcd === undefined ? {} : { etcd: values.etcd }),
-    };
-    writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
-    return await run("named.ts", values.name, { [CONTRACT_CLUSTER]: file });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  if (values.clean === true) {
+    const deleted = await deleteLeftovers(kubeconfig);
+    console.log(deleted.length === 0 ? "there was nothing left" : deleted.map((path) => `deleted ${path}`).join("\n"));
+    return 0;
   }
+  const folder = mkdtempSync(join(tmpdir(), "hawser-contract-"));
+  const file = join(folder, "cluster.json");
+  const content: ContractClusterFile = {
+    name: server.host,
+    kubeconfig,
+    reachesUs: values["reaches-us"] ?? ["127.0.0.1", "localhost", "[::1]"].includes(server.hostname),
+    ...(values.etcd === undefined ? {} : { etcd: values.etcd }),
+  };
+  writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
+  return await run("named.ts", values.name, { [CONTRACT_CLUSTER]: file }, folder);
 }
 
 /** The options, or what is wrong with them. */
