@@ -3,7 +3,7 @@ import { paths } from "../../infra/local/leader/resources.ts";
 import { BeatLedger } from "../../infra/local/world/beats.ts";
 import type { WorldManifests } from "../../infra/local/world/manifests.ts";
 import { type FurnishedClusters, furnishRealClusters } from "../../infra/local/world/real-control-plane.ts";
-import { systemClock } from "../../lib/base/clock.ts";
+import { type Clock, systemClock } from "../../lib/base/clock.ts";
 import { type ClustersUnderTest, clustersUnderTest } from "./clusters-under-test.ts";
 
 /** The common area. */
@@ -18,14 +18,21 @@ export interface AntreaClusters extends FurnishedClusters {
   end(): Promise<void>;
 }
 
-/** Furnishes the clusters under test. @throws where Antrea's definitions are there already: it would be changed */
-export async function furnishAntreaClusters(manifests: WorldManifests): Promise<AntreaClusters> {
+/**
+ * Furnishes the clusters under test.
+ * @param clock by which the leader judges its members
+ * @throws where Antrea's definitions are there already: it would be changed
+ */
+export async function furnishAntreaClusters(
+  manifests: WorldManifests,
+  clock: Clock = systemClock,
+): Promise<AntreaClusters> {
   const clusters = clustersUnderTest();
   const [east, west] = clusters.members;
   await refuseAntrea([clusters.leader, east, west]);
   const ledger = new BeatLedger(() => undefined);
   const member = (name: string): RealCluster => (name === "east" ? east : west);
-  const world = await furnishRealClusters({ leader: clusters.leader, member, manifests, clock: systemClock, ledger });
+  const world = await furnishRealClusters({ leader: clusters.leader, member, manifests, clock, ledger });
   const end = async (): Promise<void> => {
     await world.stop();
     await removeAll(clusters);

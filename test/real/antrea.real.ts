@@ -2,107 +2,20 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { stringify } from "yaml";
 import { eventually } from "../../infra/local/control-plane/apply.ts";
-import type { RealCluster } from "../../infra/local/control-plane/real-cluster.ts";
-import { CLUSTER_ID_ANNOTATION, paths } from "../../infra/local/leader/resources.ts";
-import { announceRole } from "../../lib/antrea/announce-role.ts";
 import { systemClock } from "../../lib/base/clock.ts";
-import { Connections } from "../../lib/kube/pool.ts";
-import type { RoleWork } from "../../lib/relay/ports.ts";
-import type { Condition } from "../../lib/state/condition.ts";
-import { type CountedConnector, countedConnector } from "../antrea/counted-connector.ts";
-import { MemoryStore } from "../antrea/memory-store.ts";
-import { membershipOf, NAMESPACE, never, type WireStatus } from "../antrea/role-harness.ts";
-import { assertStatus } from "../contract/kubernetes/assertions.ts";
-import { ContractClient } from "../contract/kubernetes/contract-client.ts";
+import type { WireStatus } from "../antrea/role-harness.ts";
 import { assertRights } from "../infra/local/world/rights.ts";
-import { FakeClock } from "../support/fake-clock.ts";
-import { clusterSetOf, memberManifests } from "../support/member-manifests.ts";
-import { seededRandom } from "../support/seeded-random.ts";
-import { type AntreaClusters, AREA, furnishAntreaClusters } from "./antrea-clusters.ts";
-
-const MERGE_PATCH = "application/merge-patch+json";
-const BEAT_MS = 10_000;
+import { type AntreaClusters, AREA } from "./antrea-clusters.ts";
+import { BEAT_MS, changeSecret, MembersUnderTest } from "./members-under-test.ts";
 
 describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_000 }, () => {
-  const clock = new FakeClock(new Date());
-  const random = seededRandom(1);
-  const connections = new Connections({ clock: systemClock, random, version: "test" });
-  const store = new MemoryStore();
-  const bugs: unknown[] = [];
-  const ended = new AbortController();
+  let members: MembersUnderTest;
   let clusters: AntreaClusters;
-  let pass: CountedConnector["pass"];
-  let role: RoleWork;
-  let working: Promise<void> | undefined;
-
   before(async () => {
-    const members = ["east", "west"].map((cluster) => memberManifests(cluster, AREA));
-    clusters = await furnishAntreaClusters({ leader: [], members });
-    const kubeconfigs = new Map(clusters.members.map(({ cluster, kubeconfig }) => [cluster, kubeconfig]));
-    const counted = countedConnector(kubeconfigs, connections, clock);
-    pass = counted.pass;
-    role = announceRole("s", {
-      clock,
-      random,
-      store,
-      connector: counted.connector,
-      telemetry: {
-        beat: () => undefined,
-        transition: () => undefined,
-        bug: (error) => void bugs.push(error),
-      },
-      mayCreate: async () => true,
-    });
-    for (const cluster of ["east", "west"]) store.add(membershipOf(cluster));
-    await role.prepare(store.revision, never);
-    working = role.work({
-      fence: 1,
-      holder: "w",
-      previousRoundAt: undefined,
-      signal: ended.signal,
-      predecessorStopped: () => true,
-      mayWrite: () => true,
-      mayRepeat: () => true,
-      reportRound: () => undefined,
-    });
+    members = await MembersUnderTest.start(({ west }) => changeSecret(west, { "ca.crt": null }));
+    clusters = members.clusters;
   });
-  after(async () => {
-    ended.abort();
-    await working;
-    await role.close();
-    await connections.close();
-    await clusters.end();
-  });
-
-  const ready = (cluster: string): Condition | undefined => store.condition(cluster, "Ready");
-  const announcePath = (cluster: string): string => `${paths.announces(AREA)}/member-announce-from-${cluster}`;
-  const announce = (cluster: string) => clusters.leaderCluster.admin.request("GET", announcePath(cluster));
-  const clusterSet = async (cluster: RealCluster) =>
-    (await cluster.admin.request("GET", `${paths.clusterSets(NAMESPACE)}/set`)).body;
-  const status = async (cluster: RealCluster): Promise<WireStatus> =>
-    ((await clusterSet(cluster))["status"] ?? {}) as WireStatus;
-  const change = async (cluster: RealCluster, path: string, patch: object): Promise<void> => {
-    const { code, body } = await cluster.admin.request("PATCH", path, patch, MERGE_PATCH);
-    assert.equal(code, 200, body.message);
-  };
-  /** Lets beats pass until it holds; two minutes of the role's time at most. */
-  const beatsUntil = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
-    for (let beat = 0; beat < 12; beat += 1) {
-      if (await holds()) return;
-      await pass(BEAT_MS);
-    }
-    assert.ok(await holds(), `${what}; east: ${show(ready("east"))}, west: ${show(ready("west"))}`);
-  };
-  const show = (condition: Condition | undefined): string =>
-    `${condition?.status} ${condition?.cause ?? ""} ${condition?.message ?? ""}`;
-  const annotate = async (account: string, id: string | null): Promise<void> =>
-    await change(clusters.leaderCluster, `${paths.serviceAccounts(AREA)}/${account}`, {
-      metadata: { annotations: { [CLUSTER_ID_ANNOTATION]: id } },
-    });
-  const useToken = async (cluster: RealCluster, token: string): Promise<void> =>
-    await change(cluster, `/api/v1/namespaces/${NAMESPACE}/secrets/leader-token`, {
-      data: { token: Buffer.from(token).toString("base64") },
-    });
+  after(() => members.end());
 
   it("have the rights of the manifests and nothing more", async () => {
     const [east] = clusters.members;
@@ -115,26 +28,51 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
     });
   });
 
-  it("are announced with their three IDs by the first beat, and connected by the second", async () => {
-    await beatsUntil("connected", () => ready("east")?.status === "True" && ready("west")?.status === "True");
+  it("whose Secret lacks the CA, then the token, are told so, ask nothing of their leader, and join when it is mended", async () => {
+    const token = await clusters.leaderCluster.tokenFor(AREA, "member-west");
+    const lacks = async (words: RegExp): Promise<void> => {
+      await members.beatsUntil(String(words), () => words.test(members.ready("west")?.message ?? ""));
+      assert.equal(members.ready("west")?.cause, "ConfigurationInvalid");
+      assert.equal((await members.announce("west")).code, 404);
+    };
+    await lacks(/ca\.crt data not found in Secret leader-token/);
+    await changeSecret(clusters.west, { "ca.crt": clusters.leaderCluster.caPem, token: null });
+    await lacks(/token not found in Secret leader-token/);
 
-    const { body } = await announce("east");
+    const overall = async () => (await members.status(clusters.west)).conditions?.[0];
+    await members.beatsUntil("shown", async () => (await overall())?.["status"] === "False");
+    assert.equal((await overall())?.["message"], "Disconnected from leader");
+    const { totalClusters, readyClusters = 0 } = await members.status(clusters.west);
+    assert.deepEqual([totalClusters, readyClusters], [1, 0]);
+    assert.equal(members.ready("east")?.status, "True");
+
+    await changeSecret(clusters.west, { token });
+    await members.beatsUntil("mended", () => members.ready("west")?.status === "True");
+  });
+
+  it("are announced with their three IDs by the first beat, and connected by the second", async () => {
+    await members.beatsUntil(
+      "connected",
+      () => members.ready("east")?.status === "True" && members.ready("west")?.status === "True",
+    );
+
+    const { body } = await members.announce("east");
     assert.deepEqual([body["clusterID"], body["clusterSetID"], body["leaderClusterID"]], ["east", "set", "north"]);
-    await pass(BEAT_MS);
-    assert.deepEqual([ready("east")?.reason, ready("east")?.message], ["", ""]);
-    const isLeader = store.condition("east", "IsLeader");
+    await members.pass(BEAT_MS);
+    assert.deepEqual([members.ready("east")?.reason, members.ready("east")?.message], ["", ""]);
+    const isLeader = members.store.condition("east", "IsLeader");
     assert.deepEqual(
       [isLeader?.status, isLeader?.reason, isLeader?.message],
       ["True", "", "This leader cluster is the leader for local cluster"],
     );
-    assert.equal((await announce("east")).body.metadata.generation, 1, "a beat changes nothing but metadata");
-    assert.deepEqual(bugs, []);
+    assert.equal((await members.announce("east")).body.metadata.generation, 1, "a beat changes nothing but metadata");
+    assert.deepEqual(members.bugs, []);
   });
 
   it("show it in their ClusterSets, as the API server gives them", async () => {
-    await beatsUntil("status", async () => (await status(clusters.east)).readyClusters === 1);
+    await members.beatsUntil("status", async () => (await members.status(clusters.east)).readyClusters === 1);
 
-    const set = await clusterSet(clusters.east);
+    const set = await members.clusterSet(clusters.east);
     const { conditions, clusterStatuses, totalClusters, observedGeneration } = set["status"] as WireStatus & {
       observedGeneration: number;
     };
@@ -153,171 +91,28 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
   });
 
   it("are seen by their leader, which keeps their announces by its finalizer", async () => {
-    await beatsUntil("seen", () => clusters.leader.members().filter((member) => member.connected).length === 2);
+    await members.beatsUntil("seen", () => clusters.leader.members().filter((member) => member.connected).length === 2);
 
     // It counts a member before it has written.
     const finalizers = await eventually(systemClock, "the finalizer", async () => {
-      const { body } = await announce("west");
+      const { body } = await members.announce("west");
       return body.metadata.finalizers;
     });
     assert.deepEqual(finalizers, ["memberclusterannounce.finalizer.antrea.io/west"]);
   });
 
-  /**
-   * Spoils west, deletes its announce, looks at the refusal, mends it, and waits for west to be connected again.
-   * What is spoilt in the member is in force when its next reading shows: only then is the announce deleted, which would
-   * be made again by the old rules before.
-   */
-  const refused = async (
-    words: RegExp,
-    spoil: () => Promise<unknown>,
-    mend: () => Promise<unknown>,
-    where: "leader" | "member" = "leader",
-  ): Promise<void> => {
-    await spoil();
-    if (where === "member") await beatsUntil("in force", () => ready("west")?.cause !== undefined);
-    const { code, body } = await clusters.leaderCluster.admin.request("DELETE", announcePath("west"));
-    assert.equal(code, 200, body.message);
-    // The leader lets it go first.
-    await eventually(systemClock, "the announce to be gone", async () =>
-      (await announce("west")).code === 404 ? true : undefined,
+  it("write their status when it changes, and leave it alone otherwise", async () => {
+    await members.beatsUntil(
+      "status",
+      async () => (await members.status(clusters.east)).conditions?.[0]?.["status"] === "True",
     );
-    await beatsUntil(
-      String(words),
-      () => ready("west")?.cause === "DeniedByLeaderWebhook" && words.test(ready("west")?.message ?? ""),
-    );
-    assert.equal((await announce("west")).code, 404, "not made again");
-    assert.equal(ready("east")?.status, "True");
-    await mend();
-    await beatsUntil("mended", () => ready("west")?.status === "True");
-    assert.equal((await announce("west")).code, 200);
-  };
+    const before = await members.clusterSet(clusters.east);
 
-  it("are refused with a ServiceAccount that has no annotation, or another member's", async () => {
-    await refused(
-      /ClusterID "west" is not permitted for ServiceAccount "member-west"/,
-      () => annotate("member-west", null),
-      () => annotate("member-west", "west"),
-    );
-    await refused(
-      /ClusterID "west" is not permitted for ServiceAccount "member-west"/,
-      () => annotate("member-west", "other"),
-      () => annotate("member-west", "west"),
-    );
-  });
+    await members.pass(6 * BEAT_MS);
 
-  it("are refused with an ID that begins another member's", async () => {
-    const longer = { name: "longer", namespace: AREA, annotations: { [CLUSTER_ID_ANNOTATION]: "west-1" } };
-    await refused(
-      /ClusterID "west" conflicts with an existing member's ClusterID/,
-      () =>
-        clusters.leaderCluster.applyManifests(
-          stringify({ apiVersion: "v1", kind: "ServiceAccount", metadata: longer }),
-        ),
-      () => annotate("longer", null),
-    );
-  });
-
-  it("are refused with another leader's ID", async () => {
-    const leader = async (clusterID: string): Promise<void> => {
-      const set = await clusterSet(clusters.west);
-      const { leaders } = set["spec"] as { leaders: object[] };
-      await change(clusters.west, `${paths.clusterSets(NAMESPACE)}/set`, {
-        spec: { leaders: [{ ...leaders[0], clusterID }] },
-      });
-    };
-    await refused(
-      /Leader cluster ID in the MemberClusterAnnounce does not match/,
-      () => leader("south"),
-      () => leader("north"),
-      "member",
-    );
-  });
-
-  it("are refused with another ClusterSet's ID", async () => {
-    const { admin } = clusters.west;
-    const { spec } = (await clusterSet(clusters.west)) as { spec?: object };
-    const replace = async (from: string, to: string): Promise<void> => {
-      const gone = await admin.request("DELETE", `${paths.clusterSets(NAMESPACE)}/${from}`);
-      assert.equal(gone.code, 200, gone.body.message);
-      const made = await admin.request("POST", paths.clusterSets(NAMESPACE), {
-        ...clusterSetOf("west", to, AREA),
-        spec,
-      });
-      assert.equal(made.code, 201, made.body.message);
-    };
-    await refused(
-      /Unknown ClusterSet ID/,
-      () => replace("set", "another-set"),
-      () => replace("another-set", "set"),
-      "member",
-    );
-  });
-
-  it("are refused by their leader whoever they are not", async (t) => {
-    const leader = ContractClient.of(clusters.leaderCluster.adminKubeconfig());
-    t.after(() => leader.close());
-    const ask = async (user: string, name: string, ids: object) => {
-      const body = {
-        apiVersion: "multicluster.crd.antrea.io/v1alpha1",
-        kind: "MemberClusterAnnounce",
-        metadata: { name },
-        ...ids,
-      };
-      // Rights are not what is asked about here, who asks is.
-      const headers = { "impersonate-user": user, "impersonate-group": "system:masters" };
-      return await leader.request("POST", paths.announces(AREA), { body, headers });
-    };
-    const ids = { clusterID: "south", clusterSetID: "set", leaderClusterID: "north" };
-    const account = { name: "member-south", namespace: AREA, annotations: { [CLUSTER_ID_ANNOTATION]: "south" } };
-    await clusters.leaderCluster.applyManifests(
-      stringify({ apiVersion: "v1", kind: "ServiceAccount", metadata: account }),
-    );
-    const south = `system:serviceaccount:${AREA}:member-south`;
-
-    assertStatus(await ask("alice", "member-announce-from-south", ids), {
-      code: 400,
-      message: /Username must be in the form/,
-    });
-    assert.equal((await ask(`system:serviceaccount:${AREA}:nobody`, "member-announce-from-south", ids)).code, 412);
-    const named = await ask(south, "south", ids);
-    assert.deepEqual([named.code, /MemberClusterAnnounce name must be/.test(named.text)], [403, true], named.text);
-    const made = await ask(south, "member-announce-from-south", ids);
-    assert.equal(made.code, 201, made.text);
-    for (const field of ["clusterID", "clusterSetID", "leaderClusterID"]) {
-      const answer = await leader.request("PATCH", announcePath("south"), {
-        body: { [field]: "other" },
-        contentType: MERGE_PATCH,
-        headers: { "impersonate-user": south, "impersonate-group": "system:masters" },
-      });
-      assert.equal(answer.code, 403, answer.text);
-    }
-    assert.equal((await leader.request("DELETE", announcePath("south"))).code, 200);
-  });
-
-  it("are refused with a ServiceAccount of another Namespace", async () => {
-    const account = { name: "member-west", namespace: "kube-public" };
-    await clusters.leaderCluster.applyManifests(
-      [
-        { apiVersion: "v1", kind: "ServiceAccount", metadata: account },
-        {
-          apiVersion: "rbac.authorization.k8s.io/v1",
-          kind: "RoleBinding",
-          metadata: { name: "from-elsewhere", namespace: AREA },
-          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "antrea-mc-member-cluster-role" },
-          subjects: [{ kind: "ServiceAccount", ...account }],
-        },
-      ]
-        .map((object) => stringify(object))
-        .join("---\n"),
-    );
-    const tokenOf = (namespace: string): Promise<string> => clusters.leaderCluster.tokenFor(namespace, "member-west");
-    await refused(
-      /ServiceAccount "kube-public\/member-west" is not in Namespace "antrea-multicluster"/,
-      async () => await useToken(clusters.west, await tokenOf("kube-public")),
-      async () => await useToken(clusters.west, await tokenOf(AREA)),
-      "member",
-    );
+    const now = await members.clusterSet(clusters.east);
+    assert.equal(now.metadata.resourceVersion, before.metadata.resourceVersion);
+    assert.deepEqual(now["status"], before["status"]);
   });
 
   it("are disconnected by a revoked token, and recover with a new one", async () => {
@@ -328,11 +123,14 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
 
     // The API server believes a token for ten seconds more.
     const limit = performance.now() + 30_000;
-    while (ready("east")?.status !== "False" && performance.now() < limit) await pass(BEAT_MS);
+    while (members.ready("east")?.status !== "False" && performance.now() < limit) await members.pass(BEAT_MS);
 
-    assert.deepEqual([ready("east")?.status, ready("east")?.cause], ["False", "CredentialRefused"]);
-    await beatsUntil("shown", async () => (await status(clusters.east)).conditions?.[0]?.["status"] === "False");
-    assert.equal(ready("west")?.status, "True", "another member's token is another connection");
+    assert.deepEqual([members.ready("east")?.status, members.ready("east")?.cause], ["False", "CredentialRefused"]);
+    await members.beatsUntil(
+      "shown",
+      async () => (await members.status(clusters.east)).conditions?.[0]?.["status"] === "False",
+    );
+    assert.equal(members.ready("west")?.status, "True", "another member's token is another connection");
 
     const annotations = { "kubernetes.io/service-account.name": "member-east" };
     await clusters.leaderCluster.applyManifests(
@@ -343,17 +141,27 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
         type: "kubernetes.io/service-account-token",
       }),
     );
-    await useToken(clusters.east, await clusters.leaderCluster.tokenFor(AREA, "member-east"));
-    await beatsUntil("recovered", () => ready("east")?.status === "True");
+    const token = await clusters.leaderCluster.tokenFor(AREA, "member-east");
+    await changeSecret(clusters.east, { token });
+    await members.beatsUntil("recovered", () => members.ready("east")?.status === "True");
   });
 
   it("tell a leader's webhook that is away from an API server that is", async () => {
     await clusters.leader.stopWebhook();
-    await beatsUntil("disconnected", () => ready("east")?.status === "False" && ready("west")?.status === "False");
-    assert.deepEqual([ready("east")?.cause, ready("west")?.cause], Array(2).fill("LeaderWebhookUnavailable"));
+    await members.beatsUntil(
+      "disconnected",
+      () => members.ready("east")?.status === "False" && members.ready("west")?.status === "False",
+    );
+    assert.deepEqual(
+      [members.ready("east")?.cause, members.ready("west")?.cause],
+      Array(2).fill("LeaderWebhookUnavailable"),
+    );
 
     await clusters.leader.startWebhook();
-    await beatsUntil("connected", () => ready("east")?.status === "True" && ready("west")?.status === "True");
-    assert.deepEqual(bugs, []);
+    await members.beatsUntil(
+      "connected",
+      () => members.ready("east")?.status === "True" && members.ready("west")?.status === "True",
+    );
+    assert.deepEqual(members.bugs, []);
   });
 });
