@@ -252,6 +252,10 @@ function membershipStamp(
     expr`attribute_not_exists(${stamped}) OR ${stamped} <= ${value(fence)}`,
     // Leaving is the last word: a beat that was still under way must not show the membership as connected again.
     ...(summary === undefined || summary.state === "Leaving" ? [] : [expr`${path("phase")} <> ${value("leaving")}`]),
+    // So is a pause, until it ends.
+    ...(summary === undefined || summary.state === "Leaving" || summary.state === "Paused"
+      ? []
+      : [expr`attribute_not_exists(${path("paused")})`]),
   ];
   const summaryFields = summary === undefined ? {} : { summary, summaryState: summary.state };
   return {

@@ -212,7 +212,7 @@ export class MembershipWrites {
     more: readonly Write[],
     call: Call,
   ): Promise<Result<MembershipOutcome, StateError> | "again"> {
-    const differing = Object.entries(next).filter(
+    const differing = Object.entries({ ...membership, ...absentIn(next, membership), ...next }).filter(
       ([name, field]) => !isDeepStrictEqual(field, membership[name as keyof Membership]),
     );
     const reassigned = next.assignment !== membership.assignment ? { fences: {} } : {};
@@ -253,6 +253,12 @@ function storedOf(item: Item): Result<Stored, StateError> {
     });
   }
   return ok({ membership: membership.value, version });
+}
+
+/** The fields that are taken away, as `undefined`. */
+function absentIn(next: Membership, previous: Membership): Readonly<Record<string, undefined>> {
+  const gone = Object.keys(previous).filter((name) => !Object.hasOwn(next, name));
+  return Object.fromEntries(gone.map((name) => [name, undefined]));
 }
 
 function memberItem({ shard, cluster, protocol }: Membership): Item & { pk: string; sk: string } {

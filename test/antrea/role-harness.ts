@@ -73,7 +73,10 @@ export class RoleHarness {
   }
 
   /** A membership in the table; its ClusterSet and Secret in the member unless told otherwise. */
-  join(cluster: string, more: { readonly leader?: string; readonly bare?: boolean } & Partial<Membership> = {}): void {
+  join(
+    cluster: string,
+    more: { readonly leader?: string; readonly bare?: boolean } & Omit<Partial<Membership>, "leader"> = {},
+  ): void {
     const { leader = "north", bare = false, ...change } = more;
     this.store.add({ ...membershipOf(cluster), ...change });
     if (bare) return;

@@ -31,7 +31,7 @@ const change: fc.Arbitrary<MembershipChange> = fc.record(
     access: fc.constantFrom(standing.access, { kubeconfig: { ssm: "/a" } }),
     antrea: fc.constantFrom(standing.antrea, { namespace: "other" }),
     options: fc.constantFrom(standing.options, { failureThreshold: 9, networkProfile: "default" }),
-    newAssignment: fc.boolean(),
+    reassign: fc.boolean(),
   },
   { requiredKeys: [], noNullPrototype: true },
 );
@@ -42,7 +42,7 @@ test("the assignment never falls, and rises by one exactly when leader or creden
       const decision = decideMembershipChange(standing, given, {}, 99);
       if (decision.kind !== "change") return;
       const reassigned =
-        given.newAssignment === true ||
+        given.reassign === true ||
         (given.access ?? standing.access) !== standing.access ||
         (given.antrea ?? standing.antrea) !== standing.antrea;
       assert.equal(decision.next.assignment, standing.assignment + Number(reassigned));
@@ -54,7 +54,7 @@ test("a change that was made changes nothing when it is asked for again, unless 
   fc.assert(
     fc.property(change, (given) => {
       const once = decideMembershipChange(standing, given, {}, 99);
-      if (once.kind !== "change" || given.newAssignment === true) return;
+      if (once.kind !== "change" || given.reassign === true) return;
       assert.equal(decideMembershipChange(once.next, given, {}, 100).kind, "unchanged");
     }),
   );
