@@ -111,6 +111,9 @@ const shard: v.GenericSchema<unknown, Shard> = v.object({
   revision: v.number(),
   count: v.number(),
   capacity: v.number(),
+  generation: v.optional(v.number(), 1),
+  retired: v.optional(v.array(v.object({ generation: v.number(), at: moment })), []),
+  disabledRoles: v.optional(v.array(v.string()), []),
 });
 
 /** The readers of items, by kind. */

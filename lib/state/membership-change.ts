@@ -73,6 +73,8 @@ export function decideMembershipChange(
   if (expect.assignment !== undefined && expect.assignment !== previous.assignment) {
     return { kind: "refused", because: "NotAsExpected" };
   }
+  // It is out of its shard: there is no way back but a new join.
+  if (previous.phase === "left" && (change.phase ?? "left") !== "left") return { kind: "refused", because: "Leaving" };
   const { reassign, summary, ...fields } = change;
   const changed = changedBy(previous, fields);
   const reassigned =

@@ -103,3 +103,27 @@ test("a membership that is being left is not joined again meanwhile", () => {
     assert.deepEqual(decision, { kind: "refused", because: "Leaving" });
   }
 });
+
+test("a membership that has left its shard does not come back", () => {
+  const left: Membership = { ...standing, phase: "left" };
+
+  for (const phase of ["joining", "joined", "leaving"] as const) {
+    assert.deepEqual(decideMembershipChange(left, { phase }, {}, 99), { kind: "refused", because: "Leaving" });
+  }
+  assert.equal(decideMembershipChange(left, { leave: null }, {}, 99).kind, "unchanged");
+});
+
+test("what says how far a leave has come, and what is kept of the leader, makes no window read again", () => {
+  const leave = { force: false, startedAt: 1, attempts: 1 };
+  const leader = { clusterID: "north", server: "https://north:6443" };
+  for (const [change, raises] of [
+    [{ leave }, false],
+    [{ leader, keptLeaderHash: "hash" }, false],
+    [{ paused: true }, true],
+    [{ phase: "leaving", leaveReason: "Requested", leave }, true],
+  ] satisfies [MembershipChange, boolean][]) {
+    const decision = decideMembershipChange(standing, change, {}, 99);
+
+    assert.ok(decision.kind === "change" && decision.raisesRevision === raises, JSON.stringify(change));
+  }
+});
