@@ -4,6 +4,7 @@ import { failed, ok, type Result } from "../base/result.ts";
 import type { UserError } from "../base/user-error.ts";
 import type { Connection } from "../kube/connection.ts";
 import { parseServerUrl } from "../kube/server-url.ts";
+import type { LeaderConfiguration } from "./member-reading.ts";
 
 /**
  * What it takes to leave: the leader, our name there, and the credential that was last seen to work. It is kept in the
@@ -43,6 +44,14 @@ const KEPT: v.GenericSchema<unknown, KeptLeader> = v.object({
  */
 export function keptLeaderReference(prefix: string, cluster: string): string {
   return `${prefix}leaders/${cluster}`;
+}
+
+/** What is to be kept of a leader that the member names; undefined where it has no token to keep. */
+export function keptLeaderOf({ spec, connection }: LeaderConfiguration): KeptLeader | undefined {
+  const { ca, credential } = connection;
+  if (ca === undefined || credential.kind !== "token") return undefined;
+  const { server, commonArea, clusterID, leaderClusterID, clusterSetID } = spec;
+  return { server, ca, token: credential.token, commonArea, clusterID, leaderClusterID, clusterSetID };
 }
 
 /** As text for the credential store: the same leader is always the same text. */

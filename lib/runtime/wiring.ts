@@ -5,6 +5,7 @@ import { type Ids, systemIds } from "../base/ids.ts";
 import { type Random, systemRandom } from "../base/random.ts";
 import { KubeconfigReader } from "../credentials/kubeconfig.ts";
 import { ssmCredentials } from "../credentials/ssm.ts";
+import type { CredentialStore } from "../credentials/store.ts";
 import { Connections } from "../kube/pool.ts";
 import { openState, type State } from "../state/state.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -20,6 +21,8 @@ export interface Parts {
   readonly ids: Ids;
   readonly state: State;
   readonly clusters: ClusterConnector;
+  /** What Hawser itself keeps, below the parameter prefix. */
+  readonly credentials: CredentialStore;
   /** To be called when an invocation begins. */
   readonly awake: () => void;
 }
@@ -42,14 +45,14 @@ export function wireParts(): Parts {
     onUnreadable: ({ kind, message }) => log.warn("item left out of a list", { outcome: kind, why: message }),
   });
   const connections = new Connections({ clock, random, version: VERSION, proxy: config.proxy });
-  const parameters = ssmCredentials({ client: new SSMClient({ maxAttempts: 3 }), clock });
+  const credentials = ssmCredentials({ client: new SSMClient({ maxAttempts: 3 }), clock });
   const { fileAccess } = config;
-  const kubeconfigs = new KubeconfigReader({ clock, parameters, fileAccess });
+  const kubeconfigs = new KubeconfigReader({ clock, parameters: credentials, fileAccess });
   const clusters = createClusterConnector({ connections, kubeconfigs, fileAccess });
   // A process may have been frozen since it was last used: nothing of that time is trusted.
   const awake = (): void => {
     connections.refresh();
     kubeconfigs.forget();
   };
-  return { config, clock, random, ids, state, clusters, awake };
+  return { config, clock, random, ids, state, clusters, credentials, awake };
 }

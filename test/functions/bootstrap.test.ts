@@ -57,6 +57,7 @@ test("joins a cluster from its document to the first beats of its role, and then
     assert.deepEqual(outcomes(first), [
       "identify done",
       "membership created",
+      "keep updated",
       "announce created",
       "schedules created",
       "start done",
