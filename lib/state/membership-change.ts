@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { NewHistoryEvent } from "./history.ts";
 import type {
   LeaderIdentity,
   LeaveProgress,
@@ -26,6 +27,8 @@ export interface MembershipChange {
   readonly leave?: LeaveProgress | null;
   /** The leader or its credential has changed: conditions are ordered anew. A changed `access` or `antrea` implies it. */
   readonly reassign?: boolean;
+  /** A line for people, written with the change and only if there is one. */
+  readonly event?: NewHistoryEvent;
 }
 
 /**
@@ -44,6 +47,11 @@ const BOOKKEEPING = [
 export interface MembershipExpectation {
   readonly phase?: readonly Phase[];
   readonly assignment?: number;
+}
+
+/** What must hold for a departure, and the line for people that goes with it. */
+export interface Departure extends MembershipExpectation {
+  readonly event?: NewHistoryEvent;
 }
 
 /** Why a membership is left as it is. */
@@ -75,7 +83,7 @@ export function decideMembershipChange(
   }
   // It is out of its shard: there is no way back but a new join.
   if (previous.phase === "left" && (change.phase ?? "left") !== "left") return { kind: "refused", because: "Leaving" };
-  const { reassign, summary, ...fields } = change;
+  const { reassign, summary, event: _event, ...fields } = change;
   const changed = changedBy(previous, fields);
   const reassigned =
     reassign === true ||
@@ -115,7 +123,7 @@ function nextSummary(previous: Summary, next: Summary | undefined): Summary {
   return next.state === previous.state ? { ...next, since: previous.since } : next;
 }
 
-function changedBy(previous: Membership, change: Omit<MembershipChange, "reassign" | "summary">): Membership {
+function changedBy(previous: Membership, change: Omit<MembershipChange, "reassign" | "summary" | "event">): Membership {
   const { paused, leader, keptLeaderHash, leaveReason, leave, ...rest } = change;
   const stays = withoutOptional(previous);
   return {

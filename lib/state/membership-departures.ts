@@ -1,10 +1,11 @@
 import { failed, ok, type Result } from "../base/result.ts";
 import { untilSettled } from "./attempts.ts";
 import type { StateError } from "./errors.ts";
+import { eventWrites } from "./history-store.ts";
 import { keys } from "./keys.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import type { MembershipKey } from "./membership.ts";
-import { decideMembershipChange, type MembershipExpectation } from "./membership-change.ts";
+import { type Departure, decideMembershipChange } from "./membership-change.ts";
 import { type MembershipWrites, noShard, type StoredMembership } from "./membership-writes.ts";
 import type { ShardStore } from "./shard-store.ts";
 import { shardLoses } from "./shard-writes.ts";
@@ -33,10 +34,10 @@ export class MembershipDepartures {
   /** Out of the shard, into the phase `left`: what is still to be done for it concerns no window any more. */
   async detach(
     key: MembershipKey,
-    expect: MembershipExpectation,
+    departure: Departure,
     signal: AbortSignal,
   ): Promise<Result<DepartureOutcome, StateError>> {
-    return await this.#depart(key, expect, signal, ({ membership, version }, writeId) =>
+    return await this.#depart(key, departure, signal, ({ membership, version }, writeId) =>
       membership.phase === "left"
         ? []
         : [
@@ -54,10 +55,10 @@ export class MembershipDepartures {
   /** Out of the table, and out of the shard where it still is in one; then what belonged to it. */
   async remove(
     key: MembershipKey,
-    expect: MembershipExpectation,
+    departure: Departure,
     signal: AbortSignal,
   ): Promise<Result<DepartureOutcome, StateError>> {
-    const removed = await this.#depart(key, expect, signal, ({ version }) => [
+    const removed = await this.#depart(key, departure, signal, ({ version }) => [
       { kind: "delete", key: keys.membership(key.cluster, key.protocol), condition: equals("version", version) },
       { kind: "delete", key: keys.underWay(key.cluster, key.protocol) },
     ]);
@@ -73,7 +74,7 @@ export class MembershipDepartures {
 
   async #depart(
     key: MembershipKey,
-    expect: MembershipExpectation,
+    departure: Departure,
     signal: AbortSignal,
     own: (stored: StoredMembership, writeId: string) => readonly Write[],
   ): Promise<Result<DepartureOutcome, StateError>> {
@@ -82,13 +83,14 @@ export class MembershipDepartures {
       const read = await this.#memberships.read(key, signal);
       if (!read.ok) return read;
       if (read.value === undefined) return ok({ kind: "absent" });
-      const decision = decideMembershipChange(read.value.membership, {}, expect, this.#now());
+      const decision = decideMembershipChange(read.value.membership, {}, departure, this.#now());
       if (decision.kind === "refused") return ok({ kind: "refused" });
       const writeId = this.#parts.ids.uuid();
       const fromShard = await this.#leaveShard(read.value, writeId, signal);
       if (!fromShard.ok) return fromShard;
       const writes = [...own(read.value, writeId), ...fromShard.value];
       if (writes.length === 0) return ok({ kind: "removed" });
+      writes.push(...eventWrites(key.cluster, departure.event, this.#parts.ids));
       const answer = await this.#parts.table.transact(writes, call);
       if (!answer.ok) return answer;
       return answer.value.kind === "written" || arrivedBefore(answer.value, writeId)

@@ -1,7 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import type { StateError } from "./errors.ts";
 import type { Membership, MembershipKey } from "./membership.ts";
-import type { MembershipChange, MembershipExpectation } from "./membership-change.ts";
+import type { Departure, MembershipChange, MembershipExpectation } from "./membership-change.ts";
 import { type DepartureOutcome, MembershipDepartures } from "./membership-departures.ts";
 import type { CreateOutcome, JoinRequest, MembershipOutcome } from "./membership-outcome.ts";
 import { MembershipWrites } from "./membership-writes.ts";
@@ -34,13 +34,13 @@ export interface MembershipStore {
    */
   detachMembership(
     key: MembershipKey,
-    expect: MembershipExpectation,
+    departure: Departure,
     signal: AbortSignal,
   ): Promise<Result<DepartureOutcome, StateError>>;
   /** Removes the membership with its conditions, cursors and imports; its history stays. Repeatable. */
   removeMembership(
     key: MembershipKey,
-    expect: MembershipExpectation,
+    departure: Departure,
     signal: AbortSignal,
   ): Promise<Result<DepartureOutcome, StateError>>;
   /** Gives the membership to another shard of its network profile that has room, under a new assignment. */
@@ -62,8 +62,8 @@ export function membershipStore(parts: StoreParts, shards: ShardStore): Membersh
     },
     createMembership: async (request, signal) => await store.create(request, signal),
     updateMembership: async (key, change, expect, signal) => await store.update(key, change, expect, signal),
-    detachMembership: async (key, expect, signal) => await departures.detach(key, expect, signal),
-    removeMembership: async (key, expect, signal) => await departures.remove(key, expect, signal),
+    detachMembership: async (key, departure, signal) => await departures.detach(key, departure, signal),
+    removeMembership: async (key, departure, signal) => await departures.remove(key, departure, signal),
     moveMembership: async (key, toShard, signal) => await store.move(key, toShard, signal),
   };
 }

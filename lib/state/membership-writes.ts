@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { failed, ok, type Result } from "../base/result.ts";
 import { untilSettled } from "./attempts.ts";
 import type { StateError } from "./errors.ts";
+import type { NewHistoryEvent } from "./history.ts";
+import { eventWrites } from "./history-store.ts";
 import { items, readItem } from "./items.ts";
 import { keys } from "./keys.ts";
 import { clearLeftovers } from "./leftovers.ts";
@@ -68,7 +70,7 @@ export class MembershipWrites {
       if (!read.ok) return read;
       if (read.value === undefined) return ok({ kind: "absent" });
       const decision = decideMembershipChange(read.value.membership, change, expect, this.#now());
-      return await this.#apply(read.value, decision, call);
+      return await this.#apply(read.value, decision, call, change.event);
     });
   }
 
@@ -142,6 +144,7 @@ export class MembershipWrites {
     stored: StoredMembership,
     decision: MembershipDecision,
     call: Call,
+    event?: NewHistoryEvent,
   ): Promise<Result<MembershipOutcome, StateError> | "again"> {
     const { membership } = stored;
     if (decision.kind === "unchanged") return ok({ kind: "unchanged", membership });
@@ -156,7 +159,8 @@ export class MembershipWrites {
     // A membership that has left its shard concerns no window.
     const concerns = raisesRevision && membership.phase !== "left";
     const revision = concerns ? [shardChanges(next.shard, writeId)] : [];
-    return await this.#write(stored, next, writeId, revision, call);
+    const more = [...revision, ...eventWrites(next.cluster, event, this.#parts.ids)];
+    return await this.#write(stored, next, writeId, more, call);
   }
 
   async #moveTo(
