@@ -7,14 +7,12 @@ import { SdkScheduler } from "../schedule/scheduler.ts";
 import type { MembershipSpec } from "../state/membership.ts";
 import { parseMembershipDocument } from "../state/membership-document.ts";
 import { antreaJoin } from "./antrea-join.ts";
-import type { Config } from "./config.ts";
 import { FunctionInvoker } from "./function-invoker.ts";
 import type { Invocation } from "./handler.ts";
 import { type JoinAnswer, join } from "./join.ts";
 import type { JoinPorts } from "./join-ports.ts";
 import { lifecycleFault, withLifecycle } from "./lifecycle.ts";
-import { SHARD_ROLES } from "./roles.ts";
-import type { ShardScheduleSettings } from "./shard-schedules.ts";
+import { scheduleSettings } from "./schedule-settings.ts";
 import { type Parts, wireParts } from "./wiring.ts";
 
 /** One visit to the member, and the first announce, in milliseconds each. */
@@ -49,18 +47,6 @@ async function joinOne(
   const steps = answer.steps.map(({ step, outcome }) => `${step}:${outcome}`);
   log.info("join ended", { cluster, protocol, outcome: answer.ok ? "joined" : "incomplete", steps });
   return answer;
-}
-
-/** Where the stage's schedules are, and for which roles. */
-export function scheduleSettings(config: Config): ShardScheduleSettings {
-  return {
-    stage: config.stage,
-    group: config.scheduleGroup,
-    functionArnPrefix: config.functionArnPrefix,
-    roleArn: config.schedulerRoleArn,
-    deadLetterArn: config.deadLetterArn,
-    roles: SHARD_ROLES,
-  };
 }
 
 function joinPorts({ config, clock, ids, state, clusters, credentials }: Parts): JoinPorts {

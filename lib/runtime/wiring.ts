@@ -1,5 +1,4 @@
 import { SSMClient } from "@aws-sdk/client-ssm";
-import type { ClusterConnector } from "../antrea/ports.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Ids, systemIds } from "../base/ids.ts";
 import { type Random, systemRandom } from "../base/random.ts";
@@ -11,7 +10,7 @@ import { openState, type State } from "../state/state.ts";
 import { type Config, readConfig } from "./config.ts";
 import { createLog, createLogger } from "./log.ts";
 import { VERSION } from "./version.ts";
-import { createClusterConnector } from "./wiring-clusters.ts";
+import { type Clusters, createClusterConnector } from "./wiring-clusters.ts";
 
 /** What every function has, built once for the life of a process. */
 export interface Parts {
@@ -20,7 +19,7 @@ export interface Parts {
   readonly random: Random;
   readonly ids: Ids;
   readonly state: State;
-  readonly clusters: ClusterConnector;
+  readonly clusters: Clusters;
   /** What Hawser itself keeps, below the parameter prefix. */
   readonly credentials: CredentialStore;
   /** To be called when an invocation begins. */
