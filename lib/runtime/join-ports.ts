@@ -59,7 +59,7 @@ export interface JoinPorts extends ShardSchedulePorts {
     ): Promise<Result<MembershipOutcome | { readonly kind: "absent" }, StateError>>;
   };
   /** True when a window works the role for the shard. */
-  isWorked(event: ShardEvent, signal: AbortSignal): Promise<Result<boolean, StepFault>>;
+  readonly isWorked: (event: ShardEvent, signal: AbortSignal) => Promise<Result<boolean, StepFault>>;
   /** Invokes the role once, without waiting for it. */
-  invoke(event: ShardEvent, signal: AbortSignal): Promise<Result<void, StepFault>>;
+  readonly invoke: (event: ShardEvent, signal: AbortSignal) => Promise<Result<void, StepFault>>;
 }

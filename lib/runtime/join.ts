@@ -5,6 +5,7 @@ import type { Membership, MembershipSpec } from "../state/membership.ts";
 import type { MembershipRefusal } from "../state/membership-change.ts";
 import type { JoinPorts, KeptHub, Preflight, StepFault } from "./join-ports.ts";
 import { keepSchedules, type ShardScheduleSettings } from "./shard-schedules.ts";
+import { startRole } from "./shard-start.ts";
 
 /** What a join does, in this order. Each step may be repeated; a join that was cut off goes on where it stood. */
 export type JoinStep = "identify" | "membership" | "keep" | "announce" | "schedules" | "start" | "complete";
@@ -180,18 +181,16 @@ class JoinRun {
     return ok(kept.value.filter(({ paused }) => paused).map(({ role }) => role));
   }
 
-  /** A joined cluster beats within one interval, not at the next firing: if nobody works the role, it is invoked now. */
+  /** What a person has paused is not started. */
   async #start(shard: string, paused: readonly string[]): Step<void> {
     for (const role of this.#settings.roles) {
       if (paused.includes(role)) {
         this.#steps.push({ step: "start", outcome: "unchanged", message: `${role} is paused` });
         continue;
       }
-      const worked = await this.#ports.isWorked({ role, shard }, this.#signal);
-      if (!worked.ok) return this.#failed("start", "", worked.error);
-      const invoked = worked.value ? ok(undefined) : await this.#ports.invoke({ role, shard }, this.#signal);
-      if (!invoked.ok) return this.#failed("start", "", invoked.error);
-      this.#steps.push({ step: "start", outcome: worked.value ? "unchanged" : "done" });
+      const started = await startRole({ role, shard }, this.#ports, this.#signal);
+      if (!started.ok) return this.#failed("start", "", started.error);
+      this.#steps.push({ step: "start", outcome: started.value });
     }
     return ok(undefined);
   }

@@ -12,20 +12,26 @@ import type { Invocation } from "./handler.ts";
 import { type JoinAnswer, join } from "./join.ts";
 import type { JoinPorts } from "./join-ports.ts";
 import { lifecycleFault, withLifecycle } from "./lifecycle.ts";
+import { type MoveAnswer, type MovePorts, type MoveRequest, move, parseMoveEvent } from "./move.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
 import { type Parts, wireParts } from "./wiring.ts";
 
 /** One visit to the member, and the first announce, in milliseconds each. */
 const STEP_MS = 10_000;
 
-/** Joins the cluster of a membership document. */
-export type RunBootstrap = (event: unknown, invocation: Invocation) => Promise<JoinAnswer>;
+/** Joins the cluster of a membership document, or moves a membership to another shard. */
+export type RunBootstrap = (event: unknown, invocation: Invocation) => Promise<JoinAnswer | MoveAnswer>;
 
-/** Joining with its adapters. */
+/** Joining and moving with their adapters. */
 export function wireBootstrap(): RunBootstrap {
   const parts = wireParts();
   const ports = joinPorts(parts);
   return async (event, invocation) => {
+    const request = parseMoveEvent(event);
+    if (request !== undefined) {
+      parts.awake();
+      return request.ok ? await moveOne(request.value, parts, ports, invocation) : { ok: false, errors: request.error };
+    }
     const document = parseMembershipDocument(event);
     if (!document.ok) return { ok: false, errors: document.error, steps: [] };
     parts.awake();
@@ -49,7 +55,22 @@ async function joinOne(
   return answer;
 }
 
-function joinPorts({ config, clock, ids, state, clusters, credentials }: Parts): JoinPorts {
+async function moveOne(
+  request: MoveRequest,
+  parts: Parts,
+  ports: MovePorts,
+  { signal, log }: Invocation,
+): Promise<MoveAnswer> {
+  const settings = scheduleSettings(parts.config);
+  const run = await withLifecycle(parts, request, signal, async (hold) => await move(request, settings, ports, hold));
+  const answer: MoveAnswer = run.kind === "worked" ? run.value : { ok: false, errors: [lifecycleFault(run)] };
+  const { cluster, protocol } = request;
+  const moved = answer.ok ? { outcome: "moved", shard: answer.to } : { outcome: "incomplete" };
+  log.info("move ended", { cluster, protocol, ...moved });
+  return answer;
+}
+
+function joinPorts({ config, clock, ids, state, clusters, credentials }: Parts): JoinPorts & MovePorts {
   const invoker = new FunctionInvoker(new LambdaClient({ maxAttempts: 3 }), clock, config.functionArnPrefix);
   const { parameterPrefix } = config;
   return {
@@ -63,5 +84,6 @@ function joinPorts({ config, clock, ids, state, clusters, credentials }: Parts):
       return ok(read.value !== undefined && !isFree(read.value, clock.now().getTime(), DEFAULT_TIMING));
     },
     invoke: async (event, signal) => await invoker.invoke(event, signal),
+    now: () => clock.now().getTime(),
   };
 }

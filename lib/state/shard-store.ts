@@ -16,8 +16,11 @@ export interface ShardStore {
   readShard(shard: string, signal: AbortSignal): Promise<Result<Shard | undefined, StateError>>;
   /** All shards, or those of one network profile, in the order of their making. */
   listShards(networkProfile: string | undefined, signal: AbortSignal): Promise<Result<readonly Shard[], StateError>>;
-  /** The first shard of the network profile that has room; one is made when there is none. */
-  chooseShard(networkProfile: string, signal: AbortSignal): Promise<Result<Shard, StateError>>;
+  /**
+   * The first shard of the network profile that has room; one is made when there is none.
+   * @param but not this one
+   */
+  chooseShard(networkProfile: string, signal: AbortSignal, but?: string): Promise<Result<Shard, StateError>>;
   /**
    * The memberships of a shard, by cluster name. Read the shard's revision before: a change in between is then seen at
    * the next look at the revision.
@@ -46,7 +49,7 @@ export function shardStore(parts: StoreParts): ShardStore {
       return read.value === undefined ? ok(undefined) : readItem(items.shard, read.value);
     },
     listShards: async (networkProfile, signal) => await listShards(parts, networkProfile, signal),
-    chooseShard: async (networkProfile, signal) => await chooseShard(parts, networkProfile, signal),
+    chooseShard: async (networkProfile, signal, but) => await chooseShard(parts, { networkProfile, but }, signal),
     readShardMemberships: async (shard, signal) => await readShardMemberships(parts, shard, signal),
     noteDisabledRoles: async (shard, roles, signal) =>
       await writeShard(parts, shardShows(shard, roles, parts.ids.uuid()), {
@@ -91,14 +94,14 @@ async function listShards(
 
 async function chooseShard(
   parts: StoreParts,
-  networkProfile: string,
+  { networkProfile, but }: { readonly networkProfile: string; readonly but: string | undefined },
   signal: AbortSignal,
 ): Promise<Result<Shard, StateError>> {
   const call = { what: `choose a shard of the network profile ${networkProfile}`, signal };
   return await untilSettled<Shard>(parts, call, async () => {
     const shards = await listShards(parts, networkProfile, signal);
     if (!shards.ok) return shards;
-    const withRoom = shards.value.find((shard) => shard.count < shard.capacity);
+    const withRoom = shards.value.find((shard) => shard.count < shard.capacity && shard.name !== but);
     return withRoom === undefined
       ? await makeShard(parts, networkProfile, shards.value.length + 1, call)
       : ok(withRoom);
