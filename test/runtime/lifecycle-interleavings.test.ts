@@ -13,9 +13,9 @@ import { Busy, Killed, LifecycleWorld } from "./lifecycle-world.ts";
  */
 
 const server = await startTestServer();
-const SEEDS = 60;
+const SEEDS = 8;
 const SHARD = "p-1";
-const CLUSTERS = ["a", "b", "c"];
+const CLUSTERS = ["a", "b"];
 
 class Interleaving {
   readonly world: LifecycleWorld;
@@ -40,8 +40,6 @@ class Interleaving {
         this.#running += 1;
         try {
           await actor();
-        } catch (error) {
-          if (!(error instanceof Killed || error instanceof Busy)) throw error;
         } finally {
           this.#running -= 1;
         }
@@ -56,6 +54,21 @@ class Interleaving {
       await until(() => this.#running === 0 || this.#waiting.length === this.#running);
     }
     await all;
+  }
+
+  /** At one point of a process, counted from 0, the whole of another one; false when the first has no such point. */
+  async within(point: number, one: () => Promise<unknown>, other: () => Promise<unknown>): Promise<boolean> {
+    let passed = 0;
+    let reached = false;
+    this.world.between = async () => {
+      if (reached || passed++ !== point) return;
+      reached = true;
+      await other();
+      await this.#check();
+    };
+    await one();
+    await this.#check();
+    return reached;
   }
 
   /** What a cluster that has joined needs is there at every moment. */
@@ -90,24 +103,34 @@ class Interleaving {
   }
 }
 
-function actorsOf(interleaving: Interleaving): readonly (() => Promise<void>)[] {
-  const { world, served, random } = interleaving;
-  const victim = () => (random.next() < 0.3 ? { killAt: Math.floor(random.next() * 14) } : {});
-  const of = (cluster: string) => async (): Promise<void> => {
-    for (let turn = 0; turn < 2; turn += 1) {
-      if (random.next() < 0.5) {
-        const joined = await world.join(cluster, "p", victim());
-        if (joined.ok) served.add(cluster);
+/** One process after the other: what happens to one does not concern the next. */
+async function inTurn(turns: number, process: () => Promise<void>): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    try {
+      await process();
+    } catch (error) {
+      if (!(error instanceof Killed || error instanceof Busy)) throw error;
+    }
+  }
+}
+
+function actorsOf({ world, served, random }: Interleaving): readonly (() => Promise<void>)[] {
+  const victim = () => (random.next() < 0.2 ? { killAt: Math.floor(random.next() * 14) } : {});
+  const joinsAndLeaves = (cluster: string) => async (): Promise<void> => {
+    let joined = false;
+    await inTurn(6, async () => {
+      joined = !joined;
+      if (joined) {
+        const answer = await world.join(cluster, "p", victim());
+        if (answer.ok) served.add(cluster);
       } else {
         served.delete(cluster);
         await world.leave(cluster, victim());
       }
-    }
+    });
   };
-  const sweeps = async (): Promise<void> => {
-    for (let turn = 0; turn < 3; turn += 1) await world.sweep(victim());
-  };
-  return [...CLUSTERS.map(of), sweeps, sweeps];
+  const sweeps = async (): Promise<void> => await inTurn(6, async () => void (await world.sweep(victim())));
+  return [...CLUSTERS.map(joinsAndLeaves), sweeps];
 }
 
 test(`in ${SEEDS} orders no schedule that is needed is ever away, and in the end none is there that is not`, async () => {
@@ -119,6 +142,38 @@ test(`in ${SEEDS} orders no schedule that is needed is ever away, and in the end
       await interleaving.settle(clock);
     } catch (error) {
       throw new Error(`seed ${seed}`, { cause: error });
+    }
+  }
+});
+
+test("at every point of a leave, join or sweep the whole of each other one may happen", async () => {
+  const processes = {
+    "leave a": async ({ world, served }: Interleaving) => {
+      served.delete("a");
+      await world.leave("a");
+    },
+    "join b": async ({ world, served }: Interleaving) => {
+      if ((await world.join("b", "p")).ok) served.add("b");
+    },
+    sweep: async ({ world }: Interleaving) => await world.sweep(),
+  };
+  for (const [first, one] of Object.entries(processes)) {
+    for (const [second, other] of Object.entries(processes)) {
+      for (let point = 0, more = true; more; point += 1) {
+        const clock = new FakeClock();
+        const interleaving = new Interleaving((await server.table()).open({ clock }), clock, 1);
+        interleaving.world.between = async () => undefined;
+        await interleaving.world.join("a", "p");
+        interleaving.served.add("a");
+        const act = (process: (of: Interleaving) => Promise<unknown>) => async () =>
+          await process(interleaving).catch((error: unknown) => assert.ok(error instanceof Busy));
+        try {
+          more = await interleaving.within(point, act(one), act(other));
+          await interleaving.settle(clock);
+        } catch (error) {
+          throw new Error(`${second} at point ${point} of ${first}`, { cause: error });
+        }
+      }
     }
   }
 });
