@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Membership } from "../state/membership.ts";
+import type { KeptLeader } from "./kept-leader.ts";
 import { ANNOUNCE_INTERVAL_MS } from "./names.ts";
 import type { AnnounceStore, AnnounceTelemetry, ClusterConnector } from "./ports.ts";
 
@@ -16,6 +17,8 @@ export interface AnnounceDependencies {
    * leaving.
    */
   mayCreate(membership: Membership, signal: AbortSignal): Promise<boolean>;
+  /** Keeps what it takes to leave, for the life of the membership; false where that did not succeed. */
+  keepLeader(cluster: string, kept: KeptLeader, signal: AbortSignal): Promise<boolean>;
 }
 
 /** The numbers of the role. All durations in milliseconds. */

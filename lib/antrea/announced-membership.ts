@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Membership } from "../state/membership.ts";
+import type { LeaderToKeep } from "./announce-keep.ts";
 import type { ClusterSetSpec } from "./cluster-set.ts";
 import type { ObservedClusterSet } from "./cluster-set-status.ts";
 import {
@@ -14,7 +15,7 @@ import type { LeaderCluster } from "./ports.ts";
 import { publish } from "./publication.ts";
 
 /** Kinds of work for one membership that may be under way side by side. */
-export type JobKind = "beat" | "look" | "table" | "status";
+export type JobKind = "beat" | "look" | "table" | "status" | "keep" | "departure";
 
 /** A fault and since when there is one, in milliseconds since the epoch. */
 export interface StandingFault {
@@ -37,6 +38,8 @@ export interface LeaderLink {
   readonly clusterSetUid: string;
   /** `touch-ts` of the last beat. */
   touchTs: string | undefined;
+  /** What is to be kept of it once it has taken a beat; holds a secret, and goes when that is done. */
+  toKeep: LeaderToKeep | undefined;
 }
 
 /** True when both lead to the same member in the same way: what was read for one holds for the other. */
@@ -68,6 +71,8 @@ export class AnnouncedMembership {
   missing = 0;
   /** It has been waiting for a ClusterSet: the next connection is a new one. */
   waited = false;
+  /** The ClusterSet that was served has gone, and the table does not say so yet. */
+  departureOwed = false;
   /** Why the last look at the member gave nothing to beat with, while an older connection goes on. */
   readFault: StandingFault | undefined;
   /** When the member is to be looked at again, monotonic. */

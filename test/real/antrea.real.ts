@@ -81,6 +81,7 @@ describe("members of an Antrea ClusterSet, on real API servers", { timeout: 240_
         bug: (error) => void bugs.push(error),
       },
       mayCreate: async () => true,
+      keepLeader: async () => true,
     });
     for (const cluster of ["east", "west"]) store.add(membershipOf(cluster));
     await role.prepare(store.revision, never);
