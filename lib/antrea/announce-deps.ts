@@ -35,6 +35,8 @@ export interface AnnounceTiming {
   readonly rereadMaxMs: number;
   /** A member without one is looked at again after this. */
   readonly lookAgainMs: number;
+  /** How often another agent that announces the same member is looked for. */
+  readonly rivalMs: number;
   /** How long `prepare` waits for members; those that take longer join later. */
   readonly prepareMs: number;
 }
@@ -51,5 +53,6 @@ export const DEFAULT_ANNOUNCE_TIMING: AnnounceTiming = {
   rereadMinMs: 29_000,
   rereadMaxMs: 45_000,
   lookAgainMs: 9_000,
+  rivalMs: 600_000,
   prepareMs: 10_000,
 };

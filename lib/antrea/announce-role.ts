@@ -6,6 +6,7 @@ import { beat } from "./announce-beat.ts";
 import { type AnnounceDependencies, type AnnounceTiming, DEFAULT_ANNOUNCE_TIMING } from "./announce-deps.ts";
 import { keepLeader, leaderIsOwed, noteDeparture } from "./announce-keep.ts";
 import { disconnect, look } from "./announce-look.ts";
+import { lookForRival } from "./announce-rival.ts";
 import { describeRound } from "./announce-round.ts";
 import { keepStatus, statusIsBehind } from "./announce-status.ts";
 import { keepTable, tableIsBehind } from "./announce-table.ts";
@@ -158,10 +159,16 @@ class AnnounceRole implements RoleWork {
     }
     let refused: ConnectivityObservation | undefined;
     await this.#job(m, "beat", async () => {
-      refused = await beat(m, link, hold, this.#deps, this.#timing);
+      if (this.#rivalIsDue(m, link)) await lookForRival(m, link, hold, this.#deps, this.#timing);
+      if (m.link === link) refused = await beat(m, link, hold, this.#deps, this.#timing);
     });
     // Beside the grid: a member that does not answer must not hold up the next beat.
     if (refused !== undefined) void this.#beatAgain(m, link, refused);
+  }
+
+  /** Only where our own stamp is known to stand: after a beat that was taken, on a grid point. */
+  #rivalIsDue(m: AnnouncedMembership, { touchTs }: LeaderLink): boolean {
+    return touchTs !== undefined && m.failing === undefined && this.#deps.clock.monotonicMs() >= m.rivalDueMs;
   }
 
   /** The credential was refused: what the member says of it is read again, and another one is tried within the same beat. */

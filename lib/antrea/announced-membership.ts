@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Membership } from "../state/membership.ts";
 import type { LeaderToKeep } from "./announce-keep.ts";
+import type { Rival } from "./announce-rival.ts";
 import type { ClusterSetSpec } from "./cluster-set.ts";
 import type { ObservedClusterSet } from "./cluster-set-status.ts";
 import {
@@ -79,6 +80,9 @@ export class AnnouncedMembership {
   readDueMs = Number.NEGATIVE_INFINITY;
   /** Until when the leader asked to be left alone, monotonic. */
   deferredUntilMs = Number.NEGATIVE_INFINITY;
+  /** Another agent that announces the same member, and when it is looked for again, monotonic. */
+  rival: Rival | undefined;
+  rivalDueMs = Number.NEGATIVE_INFINITY;
   /** When the last beat succeeded, monotonic. */
   succeededMs: number | undefined;
   /** Failures in a row: why the last one, how many, since when (milliseconds since the epoch). */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clusterSetRef } from "../../lib/antrea/resources.ts";
+import { announceRef, clusterSetRef } from "../../lib/antrea/resources.ts";
 import { kubeError, type MemoryRequest } from "./memory-cluster.ts";
-import { certificatePem, NAMESPACE, RoleHarness } from "./role-harness.ts";
+import { COMMON_AREA, certificatePem, NAMESPACE, RoleHarness } from "./role-harness.ts";
 
 const CLUSTER_UID = "11111111-1111-4111-8111-111111111111";
 
@@ -190,5 +190,45 @@ describe("a membership that changes", () => {
     await h.prepare();
     await h.clock.advance(10_000);
     assert.ok(h.requests("east", from).length > 0);
+  });
+
+  it("names an in-cluster agent that still announces the member, once, and forgets it when it has stopped", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    const hold = await h.start();
+    const rival = async (stamp: string): Promise<void> => {
+      const before = h.announce("east");
+      const annotations = { "touch-ts": stamp };
+      h.leader().put(announceRef(COMMON_AREA, "east"), { ...before, metadata: { ...before?.metadata, annotations } });
+      await h.toGridPoint("east");
+    };
+
+    for (let minute = 10; minute < 16; minute += 1) await rival(`2026-01-01T00:${minute}:00Z`);
+
+    const named = h.store.events.filter(({ kind }) => kind === "InClusterAgentRunning");
+    assert.equal(named.length, 1);
+    assert.match(named[0]?.message ?? "", /is also written by another agent.*stop its Deployment antrea-mc-controller/);
+    assert.equal(hold.rounds.at(-1)?.exceptions["east"]?.kind, "InClusterAgentRunning");
+    assert.equal(h.shown("east")[0], "True", "two that beat harm nobody");
+
+    await h.clock.advance(700_000);
+    assert.deepEqual(hold.rounds.at(-1)?.exceptions, {});
+  });
+
+  it("takes one foreign stamp for chance", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    const hold = await h.start();
+    const before = h.announce("east");
+    const annotations = { "touch-ts": "2026-01-01T00:00:00Z" };
+    h.leader().put(announceRef(COMMON_AREA, "east"), { ...before, metadata: { ...before?.metadata, annotations } });
+
+    await h.clock.advance(60_000);
+
+    assert.deepEqual(
+      h.store.events.filter(({ kind }) => kind === "InClusterAgentRunning"),
+      [],
+    );
+    assert.deepEqual(hold.rounds.at(-1)?.exceptions, {});
   });
 });
