@@ -4,5 +4,8 @@ import { wireBootstrap } from "../lib/runtime/wiring-bootstrap.ts";
 
 const bootstrap = onFirstUse(wireBootstrap);
 
-/** One-shot: joins the cluster of a membership document, or says what is in the way. May be repeated at any time. */
+/**
+ * One-shot: joins the cluster of a membership document, or moves a membership (`{move: {cluster, shard?}}`), or says what
+ * is in the way. May be repeated at any time.
+ */
 export const handler = functionHandler("bootstrap", async (event, invocation) => await bootstrap()(event, invocation));

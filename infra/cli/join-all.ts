@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { InvokeCommand } from "@aws-sdk/client-lambda";
 import { describeUserErrors } from "../../lib/base/user-error.ts";
 import type { JoinAnswer } from "../../lib/runtime/join.ts";
 import type { MembershipSpec } from "../../lib/state/membership.ts";
 import { parseMembershipDocuments } from "../../lib/state/membership-documents.ts";
-import { lambdaClient } from "./clients.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
+import { invokeFunction } from "./invoke.ts";
 import type { JoinOptions } from "./join.ts";
 import { resolveTarget, type Target } from "./target.ts";
 
@@ -51,26 +50,8 @@ function placed(spec: MembershipSpec, folder: string): MembershipSpec {
 }
 
 async function joinOne(target: Target, spec: MembershipSpec): Promise<JoinAnswer> {
-  const client = lambdaClient(target);
-  const name = `${target.functionPrefix}bootstrap`;
-  try {
-    const answer = await client.send(new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(spec) }));
-    const body: unknown = JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8"));
-    if (answer.FunctionError === undefined) return body as JoinAnswer;
-    const problem = (body as { errorMessage?: string }).errorMessage ?? "no message";
-    return refusal(`the function ${name} failed: ${problem}`, "Look into its log, then join again");
-  } catch (error) {
-    return refusal(
-      `the function ${name} cannot be invoked in ${target.name}: ${error instanceof Error ? error.message : String(error)}`,
-      "Is the stage deployed, and may you invoke it?",
-    );
-  } finally {
-    client.destroy();
-  }
-}
-
-function refusal(problem: string, remedy: string): JoinAnswer {
-  return { ok: false, errors: [{ path: "", problem, remedy }], steps: [] };
+  const answer = await invokeFunction(target, "bootstrap", spec);
+  return answer.ok ? (answer.value as JoinAnswer) : { ok: false, errors: [answer.error], steps: [] };
 }
 
 function describe(cluster: string, answer: JoinAnswer): string {

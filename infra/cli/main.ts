@@ -2,6 +2,10 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { CommandError, EXIT } from "./exit-codes.ts";
 import { joinCommand } from "./join.ts";
+import { leaveCommand } from "./leave.ts";
+import { moveCommand } from "./move.ts";
+import { pauseCommand } from "./pause.ts";
+import { resumeCommand } from "./resume.ts";
 import { statusCommand } from "./status.ts";
 import { upCommand } from "./up.ts";
 
@@ -12,6 +16,10 @@ export function hawserCommand(): Command {
     .version(version(), "-V, --version", "print the version")
     .addCommand(upCommand())
     .addCommand(joinCommand())
+    .addCommand(leaveCommand())
+    .addCommand(pauseCommand())
+    .addCommand(resumeCommand())
+    .addCommand(moveCommand())
     .addCommand(statusCommand())
     .addHelpText(
       "after",

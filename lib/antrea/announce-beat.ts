@@ -10,14 +10,17 @@ import { touchTime } from "./touch-time.ts";
 /** Longest time for which a leader's `Retry-After` is obeyed, in milliseconds. */
 const MAX_DEFERRAL_MS = 60_000;
 
-/** One beat of one membership, and what follows from it for the membership's connectivity. */
+/**
+ * One beat of one membership, and what follows from it for the membership's connectivity.
+ * @returns the observation of a beat whose credential was refused, which is not taken yet: the member may have another one
+ */
 export async function beat(
   m: AnnouncedMembership,
   link: LeaderLink,
   hold: Hold,
   deps: AnnounceDependencies,
   timing: AnnounceTiming,
-): Promise<void> {
+): Promise<ConnectivityObservation | undefined> {
   const { clock, telemetry } = deps;
   const { signal } = m.controller;
   const startedMs = clock.monotonicMs();
@@ -31,7 +34,7 @@ export async function beat(
   // Also of a failed beat: it may have arrived.
   link.touchTs = touchTs;
   // What was broken off, or belongs to a connection that has been replaced, says nothing.
-  if (signal.aborted || m.link !== link) return;
+  if (signal.aborted || m.link !== link) return undefined;
   const nowMs = clock.monotonicMs();
   const throttled = isThrottled(seen);
   telemetry.beat({
@@ -42,9 +45,12 @@ export async function beat(
   if (seen.kind === "ok") m.succeededMs = nowMs;
   m.deferredUntilMs = deferral(seen, m.succeededMs, nowMs);
   // A leader that asks for time lives, and still counts us as connected: that is no failed beat.
-  if (throttled && m.succeededMs !== undefined && nowMs - m.succeededMs < LEADER_CONNECTION_TIMEOUT_MS) return;
+  if (throttled && m.succeededMs !== undefined && nowMs - m.succeededMs < LEADER_CONNECTION_TIMEOUT_MS)
+    return undefined;
   const observation = observationOf(seen, link);
+  if (seen.kind === "failed" && seen.error.kind === "unauthorized") return observation;
   if (observation !== undefined) m.observe(observation, clock.now().getTime());
+  return undefined;
 }
 
 function observationOf(seen: BeatObservation, link: LeaderLink): ConnectivityObservation | undefined {

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Membership } from "../state/membership.ts";
+import type { KeptLeader } from "./kept-leader.ts";
 import { ANNOUNCE_INTERVAL_MS } from "./names.ts";
 import type { AnnounceStore, AnnounceTelemetry, ClusterConnector } from "./ports.ts";
 
@@ -16,6 +17,8 @@ export interface AnnounceDependencies {
    * leaving.
    */
   mayCreate(membership: Membership, signal: AbortSignal): Promise<boolean>;
+  /** Keeps what it takes to leave, for the life of the membership; false where that did not succeed. */
+  keepLeader(cluster: string, kept: KeptLeader, signal: AbortSignal): Promise<boolean>;
 }
 
 /** The numbers of the role. All durations in milliseconds. */
@@ -32,6 +35,8 @@ export interface AnnounceTiming {
   readonly rereadMaxMs: number;
   /** A member without one is looked at again after this. */
   readonly lookAgainMs: number;
+  /** How often another agent that announces the same member is looked for. */
+  readonly rivalMs: number;
   /** How long `prepare` waits for members; those that take longer join later. */
   readonly prepareMs: number;
 }
@@ -48,5 +53,6 @@ export const DEFAULT_ANNOUNCE_TIMING: AnnounceTiming = {
   rereadMinMs: 29_000,
   rereadMaxMs: 45_000,
   lookAgainMs: 9_000,
+  rivalMs: 600_000,
   prepareMs: 10_000,
 };

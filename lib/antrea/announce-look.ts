@@ -1,10 +1,16 @@
 import { never } from "../base/result.ts";
 import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
+import { leaderToKeep } from "./announce-keep.ts";
+import { proveLeader } from "./announce-proof.ts";
 import { type AnnouncedMembership, leadsToTheSame, standing } from "./announced-membership.ts";
+import type { ClusterSetSpec } from "./cluster-set.ts";
 import { shownLeader } from "./cluster-set-status.ts";
 import type { Fault } from "./fault.ts";
 import { accessReading, type MemberReading, readMember } from "./member-reading.ts";
 import type { MemberVisits } from "./member-visit.ts";
+import { LEADER_CONNECTION_TIMEOUT_MS } from "./names.ts";
+import type { LeaderCluster } from "./ports.ts";
+import { touchTime } from "./touch-time.ts";
 
 type Configured = Extract<MemberReading, { kind: "configured" }>;
 
@@ -61,12 +67,55 @@ async function connect(
     return false;
   }
   const client = deps.connector.connectLeader(`leader of ${m.membership.cluster}`, connection);
-  if (isNewConnection(m, clusterSet.uid, configuration, shownLeader(clusterSet))) m.restart(deps.clock.now().getTime());
+  const isNew = isNewConnection(m, clusterSet.uid, configuration, shownLeader(clusterSet));
+  // Another way to the same leader: what works goes on until the other one is known to.
+  if (old !== undefined && !isNew && worksStill(m, deps)) {
+    const fault = await prove(m, client, spec, deps, timing);
+    if (m.link !== old || m.controller.signal.aborted || fault !== undefined) {
+      await client.close();
+      if (fault !== undefined && m.link === old) stayWith(m, clusterSet, fault, deps, timing);
+      return false;
+    }
+  }
+  if (isNew) m.restart(deps.clock.now().getTime());
   settleReading(m, clusterSet, deps, timing);
-  m.link = { spec, client, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs };
+  const toKeep = leaderToKeep(m.membership, configuration);
+  m.link = { spec, client, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs, toKeep };
+  m.departureOwed = false;
   m.deferredUntilMs = Number.NEGATIVE_INFINITY;
   if (old !== undefined) await closeAfterBeat(m, old.client);
   return true;
+}
+
+/** The leader counts us as connected by the connection that is there. */
+function worksStill({ failing, succeededMs }: AnnouncedMembership, { clock }: AnnounceDependencies): boolean {
+  if (failing !== undefined && failing.fault.cause === "CredentialRefused") return false;
+  return succeededMs !== undefined && clock.monotonicMs() - succeededMs < LEADER_CONNECTION_TIMEOUT_MS;
+}
+
+async function prove(
+  m: AnnouncedMembership,
+  client: LeaderCluster,
+  spec: ClusterSetSpec,
+  { clock }: AnnounceDependencies,
+  { beatTimeoutMs }: AnnounceTiming,
+): Promise<Fault | undefined> {
+  const touchTs = touchTime(clock.now().getTime(), m.link?.touchTs);
+  return await proveLeader(client, spec, touchTs, { timeoutMs: beatTimeoutMs, signal: m.controller.signal });
+}
+
+/** The connection that is there goes on; what is wrong with the other one is said beside it, and it is tried again soon. */
+function stayWith(
+  m: AnnouncedMembership,
+  clusterSet: Configured["clusterSet"],
+  { cause, message }: Fault,
+  deps: AnnounceDependencies,
+  timing: AnnounceTiming,
+): void {
+  settleReading(m, clusterSet, deps, timing);
+  const words = `the member names another connection to its leader, which does not work, so the one before goes on: ${message}`;
+  m.readFault = standing(m.readFault, { cause, message: words }, deps.clock.now().getTime());
+  m.readDueMs = deps.clock.monotonicMs() + timing.lookAgainMs;
 }
 
 function settleReading(
@@ -127,6 +176,10 @@ async function waiting(m: AnnouncedMembership, fault: Fault, deps: AnnounceDepen
   if (m.link !== undefined && m.missing < LOOKS_UNTIL_GONE) {
     m.readFault = standing(m.readFault, fault, deps.clock.now().getTime());
     return;
+  }
+  // A window that begins later knows by what is kept that there was one.
+  if (m.missing >= LOOKS_UNTIL_GONE && (m.link !== undefined || m.membership.keptLeaderHash !== undefined)) {
+    m.departureOwed = true;
   }
   await disconnect(m);
   m.clusterSet = undefined;

@@ -4,11 +4,14 @@ import { type BeatTarget, Ticker } from "../relay/ticker.ts";
 import type { Membership } from "../state/membership.ts";
 import { beat } from "./announce-beat.ts";
 import { type AnnounceDependencies, type AnnounceTiming, DEFAULT_ANNOUNCE_TIMING } from "./announce-deps.ts";
+import { keepLeader, leaderIsOwed, noteDeparture } from "./announce-keep.ts";
 import { disconnect, look } from "./announce-look.ts";
+import { lookForRival } from "./announce-rival.ts";
 import { describeRound } from "./announce-round.ts";
 import { keepStatus, statusIsBehind } from "./announce-status.ts";
 import { keepTable, tableIsBehind } from "./announce-table.ts";
-import { AnnouncedMembership, type JobKind, leadsToTheSame } from "./announced-membership.ts";
+import { AnnouncedMembership, type JobKind, type LeaderLink, leadsToTheSame } from "./announced-membership.ts";
+import type { ConnectivityObservation } from "./connectivity.ts";
 import { MemberVisits } from "./member-visit.ts";
 
 /**
@@ -154,7 +157,26 @@ class AnnounceRole implements RoleWork {
       this.#deps.telemetry.beat({ cluster: m.membership.cluster, outcome: "withheld", ms: 0 });
       return;
     }
-    await this.#job(m, "beat", async () => await beat(m, link, hold, this.#deps, this.#timing));
+    let refused: ConnectivityObservation | undefined;
+    await this.#job(m, "beat", async () => {
+      if (this.#rivalIsDue(m, link)) await lookForRival(m, link, hold, this.#deps, this.#timing);
+      if (m.link === link) refused = await beat(m, link, hold, this.#deps, this.#timing);
+    });
+    // Beside the grid: a member that does not answer must not hold up the next beat.
+    if (refused !== undefined) void this.#beatAgain(m, link, refused);
+  }
+
+  /** Only where our own stamp is known to stand: after a beat that was taken, on a grid point. */
+  #rivalIsDue(m: AnnouncedMembership, { touchTs }: LeaderLink): boolean {
+    return touchTs !== undefined && m.failing === undefined && this.#deps.clock.monotonicMs() >= m.rivalDueMs;
+  }
+
+  /** The credential was refused: what the member says of it is read again, and another one is tried within the same beat. */
+  async #beatAgain(m: AnnouncedMembership, link: LeaderLink, refused: ConnectivityObservation): Promise<void> {
+    await this.#look(m);
+    if (m.link !== link || m.controller.signal.aborted) return;
+    m.observe(refused, this.#deps.clock.now().getTime());
+    this.#keep(m);
   }
 
   #lookIsDue(m: AnnouncedMembership): boolean {
@@ -188,6 +210,8 @@ class AnnounceRole implements RoleWork {
       );
     }
     keepStatusToo();
+    if (leaderIsOwed(m)) void this.#job(m, "keep", async () => await keepLeader(m, hold, this.#deps));
+    if (m.departureOwed) void this.#job(m, "departure", async () => await noteDeparture(m, hold, this.#deps));
   }
 
   /** At most one of a kind at a time; never rejects, as a mistake of ours in one membership must not stop the others. */
@@ -205,8 +229,8 @@ class AnnounceRole implements RoleWork {
   }
 }
 
-function isAnnounced({ protocol, phase }: Membership): boolean {
-  return protocol === "antrea" && (phase === "joining" || phase === "joined");
+function isAnnounced({ protocol, phase, paused }: Membership): boolean {
+  return protocol === "antrea" && paused !== true && (phase === "joining" || phase === "joined");
 }
 
 async function settled(m: AnnouncedMembership): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Hold, RoundException } from "../relay/ports.ts";
+import { isRival } from "./announce-rival.ts";
 import type { AnnouncedMembership } from "./announced-membership.ts";
 
 type Round = Parameters<Hold["reportRound"]>[0];
@@ -21,6 +22,7 @@ function exceptionOf(m: AnnouncedMembership): RoundException | undefined {
   if (m.failing !== undefined) return { kind: m.failing.fault.cause, count: m.failing.count, since: m.failing.since };
   // The beats go on; what is wrong is beside them.
   if (m.readFault !== undefined) return { kind: m.readFault.fault.cause, count: 0, since: m.readFault.since };
+  if (isRival(m.rival)) return { kind: "InClusterAgentRunning", count: m.rival.sightings, since: m.rival.since };
   if (m.statusFault !== undefined) return { kind: "StatusNotWritten", count: 0, since: m.statusFault.since };
   return undefined;
 }

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Membership } from "../state/membership.ts";
+import type { LeaderToKeep } from "./announce-keep.ts";
+import type { Rival } from "./announce-rival.ts";
 import type { ClusterSetSpec } from "./cluster-set.ts";
 import type { ObservedClusterSet } from "./cluster-set-status.ts";
 import {
@@ -14,7 +16,7 @@ import type { LeaderCluster } from "./ports.ts";
 import { publish } from "./publication.ts";
 
 /** Kinds of work for one membership that may be under way side by side. */
-export type JobKind = "beat" | "look" | "table" | "status";
+export type JobKind = "beat" | "look" | "table" | "status" | "keep" | "departure";
 
 /** A fault and since when there is one, in milliseconds since the epoch. */
 export interface StandingFault {
@@ -37,6 +39,8 @@ export interface LeaderLink {
   readonly clusterSetUid: string;
   /** `touch-ts` of the last beat. */
   touchTs: string | undefined;
+  /** What is to be kept of it once it has taken a beat; holds a secret, and goes when that is done. */
+  toKeep: LeaderToKeep | undefined;
 }
 
 /** True when both lead to the same member in the same way: what was read for one holds for the other. */
@@ -68,12 +72,17 @@ export class AnnouncedMembership {
   missing = 0;
   /** It has been waiting for a ClusterSet: the next connection is a new one. */
   waited = false;
+  /** The ClusterSet that was served has gone, and the table does not say so yet. */
+  departureOwed = false;
   /** Why the last look at the member gave nothing to beat with, while an older connection goes on. */
   readFault: StandingFault | undefined;
   /** When the member is to be looked at again, monotonic. */
   readDueMs = Number.NEGATIVE_INFINITY;
   /** Until when the leader asked to be left alone, monotonic. */
   deferredUntilMs = Number.NEGATIVE_INFINITY;
+  /** Another agent that announces the same member, and when it is looked for again, monotonic. */
+  rival: Rival | undefined;
+  rivalDueMs = Number.NEGATIVE_INFINITY;
   /** When the last beat succeeded, monotonic. */
   succeededMs: number | undefined;
   /** Failures in a row: why the last one, how many, since when (milliseconds since the epoch). */

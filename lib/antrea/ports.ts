@@ -4,6 +4,7 @@ import type { KubeClient } from "../kube/client.ts";
 import type { Connection } from "../kube/connection.ts";
 import type { KubeError } from "../kube/errors.ts";
 import type { ConditionStore } from "../state/condition-store.ts";
+import type { HistoryStore } from "../state/history-store.ts";
 import type { Access } from "../state/membership.ts";
 import type { MembershipStore } from "../state/membership-store.ts";
 import type { ShardStore } from "../state/shard-store.ts";
@@ -12,7 +13,7 @@ import type { ShardStore } from "../state/shard-store.ts";
 export type MemberCluster = Pick<KubeClient, "cluster" | "get" | "list" | "mergePatchStatus" | "close">;
 
 /** The leader, seen with the token of the member's Secret. Kept for as long as it is beaten to. */
-export type LeaderCluster = Pick<KubeClient, "cluster" | "mergePatch" | "create" | "close">;
+export type LeaderCluster = Pick<KubeClient, "cluster" | "get" | "mergePatch" | "create" | "close">;
 
 /** Makes clients. Neither call sends anything to the cluster. */
 export interface ClusterConnector {
@@ -27,11 +28,13 @@ export interface ClusterConnector {
 
 /**
  * What the role `announce` reads and writes of the table: the memberships of its shard, the conditions of its area with
- * summary and history in one transaction, ordered by assignment and fence, and that a membership has connected once.
+ * summary and history in one transaction, ordered by assignment and fence, that a membership has connected once, and lines
+ * of history that no condition goes with.
  */
 export type AnnounceStore = Pick<ShardStore, "readShardMemberships"> &
   Pick<ConditionStore, "readConditions" | "writeConditions" | "fenceConditions"> &
-  Pick<MembershipStore, "updateMembership">;
+  Pick<MembershipStore, "updateMembership"> &
+  Pick<HistoryStore, "writeEvent">;
 
 /** Who is told what happens, for logs and metrics. */
 export interface AnnounceTelemetry {

@@ -78,8 +78,12 @@ export interface KubeClient {
     object: KubeObject,
     options: CallOptions,
   ): Promise<Result<Answer<KubeObject>, KubeError>>;
-  /** PATCH with `application/merge-patch+json` (RFC 7396). */
-  mergePatch(ref: ObjectRef, patch: object, options: CallOptions): Promise<Result<Answer<KubeObject>, KubeError>>;
+  /** PATCH with `application/merge-patch+json` (RFC 7396); a dry run is admitted and answered, and changes nothing. */
+  mergePatch(
+    ref: ObjectRef,
+    patch: object,
+    options: CallOptions & { readonly dryRun?: boolean },
+  ): Promise<Result<Answer<KubeObject>, KubeError>>;
   /** Merge PATCH to `/status`. */
   mergePatchStatus(ref: ObjectRef, patch: object, options: CallOptions): Promise<Result<Answer<KubeObject>, KubeError>>;
   delete(ref: ObjectRef, preconditions: Preconditions, options: CallOptions): Promise<Result<void, KubeError>>;

@@ -66,8 +66,9 @@ class HttpKubeClient implements KubeClient {
     return this.#write(write, JSON_TYPE, object, `${describe(ref)}/status`, options);
   }
 
-  mergePatch(ref: ObjectRef, patch: object, options: CallOptions): ObjectAnswer {
-    const path = objectPath(ref.type, ref.namespace, ref.name);
+  mergePatch(ref: ObjectRef, patch: object, options: CallOptions & { readonly dryRun?: boolean }): ObjectAnswer {
+    const plain = objectPath(ref.type, ref.namespace, ref.name);
+    const path = plain !== undefined && options.dryRun === true ? `${plain}?dryRun=All` : plain;
     const write = { method: "PATCH", path, operation: "patch", repeatable: patchRepeatable(patch) } as const;
     return this.#write(write, MERGE_PATCH_TYPE, patch, describe(ref), options);
   }

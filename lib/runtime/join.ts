@@ -1,12 +1,14 @@
 import { failed, ok, type Result } from "../base/result.ts";
 import type { UserError } from "../base/user-error.ts";
-import { planSchedules, type ScheduleSettings } from "../schedule/plan.ts";
+import type { ShortHold } from "../relay/short-run.ts";
 import type { Membership, MembershipSpec } from "../state/membership.ts";
 import type { MembershipRefusal } from "../state/membership-change.ts";
-import type { JoinPorts, Preflight, StepFault } from "./join-ports.ts";
+import type { JoinPorts, KeptHub, Preflight, StepFault } from "./join-ports.ts";
+import { keepSchedules, type ShardScheduleSettings } from "./shard-schedules.ts";
+import { startRole } from "./shard-start.ts";
 
 /** What a join does, in this order. Each step may be repeated; a join that was cut off goes on where it stood. */
-export type JoinStep = "identify" | "membership" | "announce" | "schedules" | "start" | "complete";
+export type JoinStep = "identify" | "membership" | "keep" | "announce" | "schedules" | "start" | "complete";
 
 /** One step, and what it did. `unchanged`: there was nothing to do. */
 export interface StepReport {
@@ -33,14 +35,15 @@ export type JoinAnswer =
       readonly steps: readonly StepReport[];
     };
 
-/** The roles that work for a protocol. */
-export interface JoinSettings extends ScheduleSettings {
-  readonly roles: readonly string[];
+/** Where schedules are, which roles they are for, and who joins. */
+export interface JoinSettings extends ShardScheduleSettings {
   /** Who asks, for the record. */
   readonly createdBy: string;
 }
 
 const RETRY = "Mend it and join again: what was done so far is kept.";
+
+const LOST: StepFault = { message: "this join took too long, and another may be at work for the cluster" };
 
 const REFUSALS: Readonly<Record<MembershipRefusal, Omit<UserError, "path">>> = {
   OtherCluster: {
@@ -55,16 +58,22 @@ const REFUSALS: Readonly<Record<MembershipRefusal, Omit<UserError, "path">>> = {
  * Joins a cluster to its hub. Idempotent and resumable: after a kill between any two steps the same call again reaches
  * the same end, and once all is done it finds nothing to do.
  *
+ * What it takes to leave is kept before the first announce is made: nothing is made that could not be taken back. A hub
+ * that is kept already is replaced only once the new one has taken an announce.
+ *
  * An announce that fails does not end the join: the membership is written, so the role repeats the announce every
- * interval from now on. The answer still tells of it, and the membership stays `joining` until a join gets through.
+ * interval from now on. The answer still tells of it, and the membership stays `joining` until a join gets through or
+ * the role has connected.
+ *
+ * @param hold of the cluster's lifecycle: no other join or leave of this cluster is at work
  */
 export async function join(
   spec: MembershipSpec,
   settings: JoinSettings,
   ports: JoinPorts,
-  signal: AbortSignal,
+  hold: Pick<ShortHold, "signal" | "mayWrite">,
 ): Promise<JoinAnswer> {
-  const run = new JoinRun(spec, settings, ports, signal);
+  const run = new JoinRun(spec, settings, ports, hold);
   return await run.answer();
 }
 
@@ -81,14 +90,22 @@ class JoinRun {
   readonly #spec: MembershipSpec;
   readonly #settings: JoinSettings;
   readonly #ports: JoinPorts;
+  readonly #hold: Pick<ShortHold, "signal" | "mayWrite">;
   readonly #signal: AbortSignal;
   readonly #steps: StepReport[] = [];
+  #note: KeptHub["note"] = {};
 
-  constructor(spec: MembershipSpec, settings: JoinSettings, ports: JoinPorts, signal: AbortSignal) {
+  constructor(
+    spec: MembershipSpec,
+    settings: JoinSettings,
+    ports: JoinPorts,
+    hold: Pick<ShortHold, "signal" | "mayWrite">,
+  ) {
     this.#spec = spec;
     this.#settings = settings;
     this.#ports = ports;
-    this.#signal = signal;
+    this.#hold = hold;
+    this.#signal = hold.signal;
   }
 
   async answer(): Promise<JoinAnswer> {
@@ -125,58 +142,63 @@ class JoinRun {
   }
 
   /** The first beat. A membership that has joined and did not change is beaten for by its role. */
-  async #announce({ membership, preflight, isNew }: Recorded): Step<void> {
+  async #announce(recorded: Recorded): Step<void> {
+    const { membership, preflight, isNew } = recorded;
     if (!isNew && membership.phase === "joined") {
       this.#steps.push({ step: "announce", outcome: "unchanged" });
       return ok(undefined);
     }
+    const first = membership.keptLeaderHash === undefined;
+    if (first) {
+      const kept = await this.#keep(recorded);
+      if (!kept.ok) return kept;
+    }
+    if (!this.#hold.mayWrite()) return this.#failed("announce", "", LOST);
     const announced = await preflight.announce(this.#signal);
     if (!announced.ok) return this.#failed("announce", "", announced.error);
     this.#steps.push({ step: "announce", ...announced.value });
+    return first || announced.value.outcome === "waiting" ? ok(undefined) : await this.#keep(recorded);
+  }
+
+  async #keep({ membership, preflight }: Recorded): Step<void> {
+    if (!this.#hold.mayWrite()) return this.#failed("keep", "", LOST);
+    const kept = await preflight.keep(membership, this.#signal);
+    if (!kept.ok) return this.#failed("keep", "", kept.error);
+    if (kept.value === undefined) return ok(undefined);
+    this.#note = kept.value.note;
+    this.#steps.push({ step: "keep", outcome: kept.value.outcome });
     return ok(undefined);
   }
 
   /** Answers with the roles that a person has paused by disabling their schedule. */
   async #schedule(shard: string): Step<readonly string[]> {
-    const { roles } = this.#settings;
-    const { schedules, errors } = planSchedules(this.#settings, shard, roles);
-    if (errors.length > 0) return failed(errors);
-    const paused: string[] = [];
-    for (const [i, planned] of schedules.entries()) {
-      const ensured = await this.#ports.scheduler.ensure(planned, this.#signal);
-      if (!ensured.ok) return this.#failed("schedules", "", ensured.error);
-      const note = ensured.value.paused ? { message: `${planned.name} is disabled, and stays so` } : {};
-      if (ensured.value.paused) paused.push(...roles.slice(i, i + 1));
-      this.#steps.push({ step: "schedules", outcome: ensured.value.outcome, ...note });
+    const kept = await keepSchedules(shard, this.#settings, this.#ports, this.#signal);
+    if (!kept.ok) return this.#failed("schedules", "", kept.error);
+    for (const { name, outcome, paused } of kept.value) {
+      const note = paused ? { message: `${name} is disabled, and stays so` } : {};
+      this.#steps.push({ step: "schedules", outcome, ...note });
     }
-    return ok(paused);
+    return ok(kept.value.filter(({ paused }) => paused).map(({ role }) => role));
   }
 
-  /** A joined cluster beats within one interval, not at the next firing: if nobody works the role, it is invoked now. */
+  /** What a person has paused is not started. */
   async #start(shard: string, paused: readonly string[]): Step<void> {
     for (const role of this.#settings.roles) {
       if (paused.includes(role)) {
         this.#steps.push({ step: "start", outcome: "unchanged", message: `${role} is paused` });
         continue;
       }
-      const worked = await this.#ports.isWorked({ role, shard }, this.#signal);
-      if (!worked.ok) return this.#failed("start", "", worked.error);
-      const invoked = worked.value ? ok(undefined) : await this.#ports.invoke({ role, shard }, this.#signal);
-      if (!invoked.ok) return this.#failed("start", "", invoked.error);
-      this.#steps.push({ step: "start", outcome: worked.value ? "unchanged" : "done" });
+      const started = await startRole({ role, shard }, this.#ports, this.#signal);
+      if (!started.ok) return this.#failed("start", "", started.error);
+      this.#steps.push({ step: "start", outcome: started.value });
     }
     return ok(undefined);
   }
 
-  async #complete(membership: Membership): Step<void> {
-    if (membership.phase === "joined") {
-      this.#steps.push({ step: "complete", outcome: "unchanged" });
-      return ok(undefined);
-    }
-    const { cluster, protocol } = membership;
+  async #complete({ cluster, protocol }: Membership): Step<void> {
     const done = await this.#ports.memberships.updateMembership(
       { cluster, protocol },
-      { phase: "joined" },
+      { phase: "joined", ...this.#note },
       { phase: ["joining", "joined"] },
       this.#signal,
     );

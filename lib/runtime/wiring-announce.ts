@@ -1,4 +1,5 @@
 import { announceRole } from "../antrea/announce-role.ts";
+import { keptLeaderReference, serialiseKeptLeader } from "../antrea/kept-leader.ts";
 import { DEFAULT_TIMING } from "../relay/timing.ts";
 import { runWindow } from "../relay/window.ts";
 import type { WindowResult } from "../relay/window-options.ts";
@@ -39,6 +40,10 @@ async function runAnnounce(parts: Parts, event: unknown, invocation: Invocation)
       DEFAULT_TIMING.intervalMs,
     ),
     mayCreate: async (membership, signal) => await isWanted(parts, membership, signal),
+    keepLeader: async (cluster, kept, signal) => {
+      const reference = keptLeaderReference(config.parameterPrefix, cluster);
+      return (await parts.credentials.write(reference, serialiseKeptLeader(kept), signal)).ok;
+    },
   });
   const result = await runWindow({
     key: { role: ROLE, scope: shard },
@@ -65,5 +70,6 @@ async function runAnnounce(parts: Parts, event: unknown, invocation: Invocation)
 /** An announce is made only for a membership that is not being left, by the table's own word at that moment. */
 async function isWanted({ state }: Parts, { cluster, protocol }: Membership, signal: AbortSignal): Promise<boolean> {
   const read = await state.readMembership(cluster, protocol, signal);
-  return read.ok && (read.value?.phase === "joining" || read.value?.phase === "joined");
+  if (!read.ok || read.value === undefined || read.value.paused === true) return false;
+  return read.value.phase === "joining" || read.value.phase === "joined";
 }

@@ -1,4 +1,5 @@
-import type { ClusterConnector, LeaderCluster, MemberCluster } from "../antrea/ports.ts";
+import type { LeaveConnector, LeavingMember } from "../antrea/leave-ports.ts";
+import type { ClusterConnector } from "../antrea/ports.ts";
 import { failed, ok, type Result } from "../base/result.ts";
 import type { UserError } from "../base/user-error.ts";
 import type { CredentialError } from "../credentials/errors.ts";
@@ -19,18 +20,21 @@ interface ClusterAccess {
   readonly fileAccess: boolean;
 }
 
+/** Clients for whoever beats, joins or leaves. */
+export type Clusters = ClusterConnector & LeaveConnector;
+
 /** Makes clients of members and leaders over the shared connections. */
-export function createClusterConnector(access: ClusterAccess): ClusterConnector {
+export function createClusterConnector(access: ClusterAccess): Clusters {
   const { connections } = access;
   return {
-    connectMember: async (member, signal): Promise<Result<MemberCluster, KubeError | UserError>> => {
+    connectMember: async (member, signal): Promise<Result<LeavingMember, KubeError | UserError>> => {
       const { cluster } = member;
       const connection = await resolve(cluster, member.access.kubeconfig, access, signal);
       if (!connection.ok) return connection;
       const client = createKubeClient({ cluster, connection: connection.value, purpose: "member", connections });
       return ok(noticing(client, () => access.kubeconfigs.forget(member.access.kubeconfig)));
     },
-    connectLeader: (cluster, connection): LeaderCluster =>
+    connectLeader: (cluster: string, connection: Connection): KubeClient =>
       createKubeClient({ cluster, connection, purpose: "beat", connections }),
   };
 }
@@ -46,7 +50,7 @@ const MAYBE_REPLACED: ReadonlySet<KubeErrorKind> = new Set([
 ]);
 
 /** The client, and who is told when it does not get through: the next one is made from what is read anew. */
-function noticing(client: KubeClient, forget: () => void): MemberCluster {
+function noticing(client: KubeClient, forget: () => void): LeavingMember {
   const notice = <T>(result: Result<T, KubeError>): Result<T, KubeError> => {
     if (!result.ok && MAYBE_REPLACED.has(result.error.kind)) forget();
     return result;
@@ -55,6 +59,7 @@ function noticing(client: KubeClient, forget: () => void): MemberCluster {
     cluster: client.cluster,
     get: async (ref, options) => notice(await client.get(ref, options)),
     list: async (type, namespace, options) => notice(await client.list(type, namespace, options)),
+    delete: async (ref, preconditions, options) => notice(await client.delete(ref, preconditions, options)),
     mergePatchStatus: async (ref, patch, options) => notice(await client.mergePatchStatus(ref, patch, options)),
     close: async () => await client.close(),
   };

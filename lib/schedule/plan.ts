@@ -36,12 +36,22 @@ export interface PlannedSchedule {
   readonly maximumRetryAttempts: number;
 }
 
-/** The longest name that EventBridge Scheduler takes. */
-const NAME_LENGTH = 64;
+/** EventBridge Scheduler takes names of 64 characters; a generation behind it may take five of them. */
+const NAME_LENGTH = 64 - ".9999".length;
 
-/** Name of the schedule that fires `role` for `shard`: `hawser-<stage>-<role>-<shard>`. */
-export function scheduleName(stage: string, event: ShardEvent): string {
-  return `hawser-${stage}-${event.role}-${event.shard}`;
+/** A shard in one generation of its schedules. */
+export interface ScheduledShard {
+  readonly name: string;
+  /** From 1; rises when the shard has been empty. */
+  readonly generation: number;
+}
+
+/**
+ * Name of the schedule that fires `role` for a shard: `hawser-<stage>-<role>-<shard>`, from the second generation on with
+ * `.<generation>` behind it. No shard's name has a dot.
+ */
+export function scheduleName(stage: string, role: string, { name, generation }: ScheduledShard): string {
+  return `hawser-${stage}-${role}-${name}${generation > 1 ? `.${generation}` : ""}`;
 }
 
 /**
@@ -50,24 +60,28 @@ export function scheduleName(stage: string, event: ShardEvent): string {
  */
 export function planSchedules(
   settings: ScheduleSettings,
-  shard: string,
+  shard: ScheduledShard,
   roles: readonly string[],
 ): { readonly schedules: readonly PlannedSchedule[]; readonly errors: readonly UserError[] } {
-  const schedules = roles.map((role) => planOne(settings, { role, shard }));
-  const errors = schedules.filter(({ name }) => !isName(name)).map(({ name }) => nameError(name));
+  const schedules = roles.map((role) => planOne(settings, role, shard));
+  const errors = roles
+    .map((role) => scheduleName(settings.stage, role, { name: shard.name, generation: 1 }))
+    .filter((name) => !isName(name))
+    .map(nameError);
   return errors.length > 0 ? { schedules: [], errors } : { schedules, errors };
 }
 
-function planOne(settings: ScheduleSettings, event: ShardEvent): PlannedSchedule {
+function planOne(settings: ScheduleSettings, role: string, shard: ScheduledShard): PlannedSchedule {
+  const event: ShardEvent = { role, shard: shard.name };
   return {
-    name: scheduleName(settings.stage, event),
+    name: scheduleName(settings.stage, role, shard),
     group: settings.group,
-    description: `Hawser: ${event.role} for shard ${event.shard}. A disabled schedule stays disabled.`,
+    description: `Hawser: ${role} for shard ${shard.name}. A disabled schedule stays disabled.`,
     expression: "rate(1 minute)",
-    targetArn: `${settings.functionArnPrefix}${event.role}`,
+    targetArn: `${settings.functionArnPrefix}${role}`,
     roleArn: settings.roleArn,
     deadLetterArn: settings.deadLetterArn,
-    input: JSON.stringify({ role: event.role, shard: event.shard }),
+    input: JSON.stringify(event),
     maximumEventAgeSeconds: 60,
     maximumRetryAttempts: 0,
   };

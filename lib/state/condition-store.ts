@@ -10,7 +10,7 @@ import {
 import { type AreaConditions, decideAreaWrite } from "./condition-area.ts";
 import type { StateError } from "./errors.ts";
 import type { NewHistoryEvent } from "./history.ts";
-import { eventItem } from "./history-store.ts";
+import { eventWrites } from "./history-store.ts";
 import { items, readItem } from "./items.ts";
 import { conditionPrefix, keys } from "./keys.ts";
 import type { MembershipKey, Summary } from "./membership.ts";
@@ -219,13 +219,10 @@ async function send(
   });
   const [stamp] = Object.values(changed);
   if (stamp === undefined) return ok({ kind: "unchanged", conditions: standing.conditions });
-  const { event } = companions;
   const writes: Write[] = [
     membershipStamp(area, stamp, companions.summary),
     ...puts,
-    ...(event === undefined
-      ? []
-      : [{ kind: "put" as const, item: eventItem(area.cluster, { ...event, id: ids.ulid() }) }]),
+    ...eventWrites(area.cluster, companions.event, ids),
   ];
   const answer = await table.transact(writes, call);
   if (!answer.ok) return answer;
@@ -252,6 +249,10 @@ function membershipStamp(
     expr`attribute_not_exists(${stamped}) OR ${stamped} <= ${value(fence)}`,
     // Leaving is the last word: a beat that was still under way must not show the membership as connected again.
     ...(summary === undefined || summary.state === "Leaving" ? [] : [expr`${path("phase")} <> ${value("leaving")}`]),
+    // So is a pause, until it ends.
+    ...(summary === undefined || summary.state === "Leaving" || summary.state === "Paused"
+      ? []
+      : [expr`attribute_not_exists(${path("paused")})`]),
   ];
   const summaryFields = summary === undefined ? {} : { summary, summaryState: summary.state };
   return {

@@ -1,3 +1,4 @@
+import type { Ids } from "../base/ids.ts";
 import { cutText } from "../base/limits.ts";
 import { ok, type Result } from "../base/result.ts";
 import type { StateError } from "./errors.ts";
@@ -6,7 +7,7 @@ import { items, readItems } from "./items.ts";
 import { type ItemKey, keys } from "./keys.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { expr, path, value } from "./table/expression.ts";
-import type { Item } from "./table/table.ts";
+import type { Item, Write } from "./table/table.ts";
 
 /** Events, newest first; `next` is the `before` of the page that follows, if there may be one. */
 export interface HistoryPage {
@@ -26,9 +27,14 @@ export interface HistoryStore {
 }
 
 /** The item of an event; its message is cut to the limit. */
-export function eventItem(cluster: string, event: HistoryEvent): Item & ItemKey {
+function eventItem(cluster: string, event: HistoryEvent): Item & ItemKey {
   const message = cutText(event.message);
   return { ...keys.event(cluster, event.id), ...event, message, ttl: eventTtlSeconds(event.at) };
+}
+
+/** An event as a part of another write: it happens with that write, once, or not at all. */
+export function eventWrites(cluster: string, event: NewHistoryEvent | undefined, ids: Pick<Ids, "ulid">): Write[] {
+  return event === undefined ? [] : [{ kind: "put", item: eventItem(cluster, { ...event, id: ids.ulid() }) }];
 }
 
 /** The history in the table. */

@@ -6,7 +6,7 @@ import type { Cursor } from "./cursor.ts";
 import type { StateError } from "./errors.ts";
 import type { HistoryEvent } from "./history.ts";
 import { IMPORT_STATES, type ImportRecord } from "./imports.ts";
-import { type Membership, PHASES, PROTOCOLS, SUMMARY_STATES } from "./membership.ts";
+import { LEAVE_REASONS, type Membership, PHASES, PROTOCOLS, SUMMARY_STATES } from "./membership.ts";
 import type { Shard } from "./shard.ts";
 import type { Item } from "./table/table.ts";
 
@@ -31,6 +31,19 @@ const membership: v.GenericSchema<unknown, Membership> = v.object({
   phase: v.picklist(PHASES),
   assignment: v.number(),
   clusterUID: v.exactOptional(v.string()),
+  paused: v.exactOptional(v.boolean()),
+  leader: v.exactOptional(v.object({ clusterID: v.string(), server: v.string() })),
+  keptLeaderHash: v.exactOptional(v.string()),
+  leaveReason: v.exactOptional(v.picklist(LEAVE_REASONS)),
+  leave: v.exactOptional(
+    v.object({
+      force: v.boolean(),
+      startedAt: moment,
+      attempts: v.number(),
+      nextAttemptAt: v.exactOptional(moment),
+      problem: v.exactOptional(v.string()),
+    }),
+  ),
   connectedOnce: v.boolean(),
   createdAt: moment,
   createdBy: v.string(),
@@ -98,6 +111,9 @@ const shard: v.GenericSchema<unknown, Shard> = v.object({
   revision: v.number(),
   count: v.number(),
   capacity: v.number(),
+  generation: v.optional(v.number(), 1),
+  retired: v.optional(v.array(v.object({ generation: v.number(), at: moment })), []),
+  disabledRoles: v.optional(v.array(v.string()), []),
 });
 
 /** The readers of items, by kind. */

@@ -7,6 +7,9 @@ export interface ItemKey {
   readonly sk: string;
 }
 
+/** Partition of the memberships that are on their way. */
+export const UNDER_WAY = "UNDERWAY";
+
 /**
  * The keys of the one table. `#` separates the parts; no part that stands before another may contain it, which holds
  * for DNS-1123 names, protocols, areas and condition types.
@@ -35,6 +38,8 @@ export const keys = {
     pk: "SHARDS",
     sk: `${shardEntryPrefix(networkProfile)}${String(number).padStart(6, "0")}`,
   }),
+  /** The directory of memberships that are on their way: joining, leaving or left, for whoever takes them further. */
+  underWay: (cluster: string, protocol: Protocol): ItemKey => ({ pk: UNDER_WAY, sk: `${cluster}#${protocol}` }),
   baton: (role: string, scope: string): ItemKey => ({ pk: `BATON#${role}#${scope}`, sk: "BATON" }),
   /** What did not fit into the baton: a part of its exceptions. */
   batonExceptions: (role: string, scope: string, part: number): ItemKey => ({

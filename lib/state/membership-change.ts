@@ -1,7 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Membership, MembershipSpec, Phase, Summary } from "./membership.ts";
+import type { NewHistoryEvent } from "./history.ts";
+import type {
+  LeaderIdentity,
+  LeaveProgress,
+  LeaveReason,
+  Membership,
+  MembershipSpec,
+  Phase,
+  Summary,
+} from "./membership.ts";
 
-/** What a role may change in a membership. What is absent stays. */
+/** What a role may change in a membership. What is absent stays, `null` takes the field away. */
 export interface MembershipChange {
   readonly phase?: Phase;
   readonly connectedOnce?: boolean;
@@ -11,14 +20,38 @@ export interface MembershipChange {
   readonly access?: MembershipSpec["access"];
   readonly antrea?: MembershipSpec["antrea"];
   readonly options?: MembershipSpec["options"];
+  readonly paused?: boolean;
+  readonly leader?: LeaderIdentity | null;
+  readonly keptLeaderHash?: string | null;
+  readonly leaveReason?: LeaveReason | null;
+  readonly leave?: LeaveProgress | null;
   /** The leader or its credential has changed: conditions are ordered anew. A changed `access` or `antrea` implies it. */
-  readonly newAssignment?: boolean;
+  readonly reassign?: boolean;
+  /** A line for people, written with the change and only if there is one. */
+  readonly event?: NewHistoryEvent;
 }
+
+/**
+ * Fields that no window works by: a change of them alone does not raise the shard's revision. Each of the others makes
+ * every holder of the shard read its memberships again.
+ */
+const BOOKKEEPING = [
+  "summary",
+  "updatedAt",
+  "leader",
+  "keptLeaderHash",
+  "leave",
+] as const satisfies (keyof Membership)[];
 
 /** What must hold for a change. */
 export interface MembershipExpectation {
   readonly phase?: readonly Phase[];
   readonly assignment?: number;
+}
+
+/** What must hold for a departure, and the line for people that goes with it. */
+export interface Departure extends MembershipExpectation {
+  readonly event?: NewHistoryEvent;
 }
 
 /** Why a membership is left as it is. */
@@ -48,10 +81,12 @@ export function decideMembershipChange(
   if (expect.assignment !== undefined && expect.assignment !== previous.assignment) {
     return { kind: "refused", because: "NotAsExpected" };
   }
-  const { newAssignment, summary, ...fields } = change;
-  const changed: Membership = { ...previous, ...defined(fields) };
+  // It is out of its shard: there is no way back but a new join.
+  if (previous.phase === "left" && (change.phase ?? "left") !== "left") return { kind: "refused", because: "Leaving" };
+  const { reassign, summary, event: _event, ...fields } = change;
+  const changed = changedBy(previous, fields);
   const reassigned =
-    newAssignment === true ||
+    reassign === true ||
     !isDeepStrictEqual(changed.access, previous.access) ||
     !isDeepStrictEqual(changed.antrea, previous.antrea);
   const next: Membership = {
@@ -60,7 +95,7 @@ export function decideMembershipChange(
     summary: nextSummary(previous.summary, summary),
   };
   if (isDeepStrictEqual(next, previous)) return { kind: "unchanged" };
-  const raisesRevision = !isDeepStrictEqual({ ...next, summary: previous.summary }, previous);
+  const raisesRevision = !isDeepStrictEqual(withoutBookkeeping(next), withoutBookkeeping(previous));
   return { kind: "change", next: { ...next, updatedAt: now }, raisesRevision };
 }
 
@@ -86,6 +121,47 @@ function isOtherCluster(previous: Membership, clusterUID: string | undefined): b
 function nextSummary(previous: Summary, next: Summary | undefined): Summary {
   if (next === undefined) return previous;
   return next.state === previous.state ? { ...next, since: previous.since } : next;
+}
+
+function changedBy(previous: Membership, change: Omit<MembershipChange, "reassign" | "summary" | "event">): Membership {
+  const { paused, leader, keptLeaderHash, leaveReason, leave, ...rest } = change;
+  const stays = withoutOptional(previous);
+  return {
+    ...stays,
+    ...defined(rest),
+    // A pause that has ended leaves nothing behind.
+    ...optional("paused", previous, paused === false ? null : paused),
+    ...optional("leader", previous, leader),
+    ...optional("keptLeaderHash", previous, keptLeaderHash),
+    ...optional("leaveReason", previous, leaveReason),
+    ...optional("leave", previous, leave),
+  };
+}
+
+function withoutOptional(membership: Membership): Membership {
+  const {
+    paused: _paused,
+    leader: _leader,
+    keptLeaderHash: _hash,
+    leaveReason: _reason,
+    leave: _leave,
+    ...stays
+  } = membership;
+  return stays;
+}
+
+function optional<K extends "paused" | "leader" | "keptLeaderHash" | "leaveReason" | "leave">(
+  name: K,
+  previous: Membership,
+  given: Membership[K] | null | undefined,
+): Pick<Membership, K> | object {
+  const next = given === undefined ? previous[name] : given;
+  return next === null || next === undefined ? {} : { [name]: next };
+}
+
+function withoutBookkeeping(membership: Membership): object {
+  const passedOver = new Set<string>(BOOKKEEPING);
+  return Object.fromEntries(Object.entries(membership).filter(([name]) => !passedOver.has(name)));
 }
 
 function defined<T extends object>(of: T): Partial<T> {

@@ -1,8 +1,10 @@
 import { ok, type Result } from "../base/result.ts";
 import type { StateError } from "./errors.ts";
 import { items, readItem } from "./items.ts";
+import { UNDER_WAY } from "./keys.ts";
 import { type Membership, SUMMARY_STATES, type SummaryState } from "./membership.ts";
 import { pagePosition, pageToken } from "./page-token.ts";
+import { membershipKeys, readAll } from "./pages.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { equals } from "./writes.ts";
 
@@ -28,10 +30,13 @@ export interface MembershipListStore {
    * is listed may be missed or met twice.
    */
   listMemberships(listing: MembershipListing, signal: AbortSignal): Promise<Result<MembershipPage, StateError>>;
+  /** All memberships that are joining, leaving or have left and are still in the table; strongly consistent. */
+  listUnderWay(signal: AbortSignal): Promise<Result<readonly Membership[], StateError>>;
 }
 
 /** The listing by the index of states. */
-export function membershipList({ table, onUnreadable }: StoreParts): MembershipListStore {
+export function membershipList(parts: StoreParts): MembershipListStore {
+  const { table, onUnreadable } = parts;
   const list: MembershipListStore["listMemberships"] = async ({ state, limit = 100, startFrom }, signal) => {
     const position = pagePosition(startFrom);
     if (!position.ok) return position;
@@ -62,5 +67,24 @@ export function membershipList({ table, onUnreadable }: StoreParts): MembershipL
     }
     return ok({ memberships });
   };
-  return { listMemberships: list };
+  return { listMemberships: list, listUnderWay: async (signal) => await listUnderWay(parts, signal) };
+}
+
+async function listUnderWay(
+  { table, onUnreadable }: StoreParts,
+  signal: AbortSignal,
+): Promise<Result<readonly Membership[], StateError>> {
+  const call = { what: "list memberships that are under way", signal };
+  const entries = await readAll(table, { where: equals("pk", UNDER_WAY) }, call);
+  if (!entries.ok) return entries;
+  const found = await table.getMany(entries.value.flatMap(membershipKeys), call);
+  if (!found.ok) return found;
+  return ok(
+    found.value.flatMap((item) => {
+      const read = readItem(items.membership, item);
+      if (read.ok) return read.value.phase === "joined" ? [] : [read.value];
+      onUnreadable(read.error);
+      return [];
+    }),
+  );
 }

@@ -1,7 +1,8 @@
 import { ok, type Result } from "../base/result.ts";
 import type { StateError } from "./errors.ts";
 import type { Membership, MembershipKey } from "./membership.ts";
-import type { MembershipChange, MembershipExpectation } from "./membership-change.ts";
+import type { Departure, MembershipChange, MembershipExpectation } from "./membership-change.ts";
+import { type DepartureOutcome, MembershipDepartures } from "./membership-departures.ts";
 import type { CreateOutcome, JoinRequest, MembershipOutcome } from "./membership-outcome.ts";
 import { MembershipWrites } from "./membership-writes.ts";
 import type { ShardStore } from "./shard-store.ts";
@@ -27,13 +28,22 @@ export interface MembershipStore {
     expect: MembershipExpectation,
     signal: AbortSignal,
   ): Promise<Result<MembershipOutcome | { readonly kind: "absent" }, StateError>>;
+  /**
+   * Takes the membership out of its shard, into the phase `left`. With the last one the shard's schedules are not needed
+   * any more: their generation is retired by the same write. Repeatable.
+   */
+  detachMembership(
+    key: MembershipKey,
+    departure: Departure,
+    signal: AbortSignal,
+  ): Promise<Result<DepartureOutcome, StateError>>;
   /** Removes the membership with its conditions, cursors and imports; its history stays. Repeatable. */
   removeMembership(
     key: MembershipKey,
-    expect: MembershipExpectation,
+    departure: Departure,
     signal: AbortSignal,
-  ): Promise<Result<{ readonly kind: "removed" | "absent" | "refused" }, StateError>>;
-  /** Gives the membership to another shard with room, under a new assignment. */
+  ): Promise<Result<DepartureOutcome, StateError>>;
+  /** Gives the membership to another shard of its network profile that has room, under a new assignment. */
   moveMembership(
     key: MembershipKey,
     toShard: string,
@@ -44,6 +54,7 @@ export interface MembershipStore {
 /** Memberships in the table. */
 export function membershipStore(parts: StoreParts, shards: ShardStore): MembershipStore {
   const store = new MembershipWrites(parts, shards);
+  const departures = new MembershipDepartures(parts, shards, store);
   return {
     readMembership: async (cluster, protocol, signal) => {
       const stored = await store.read({ cluster, protocol }, signal);
@@ -51,7 +62,8 @@ export function membershipStore(parts: StoreParts, shards: ShardStore): Membersh
     },
     createMembership: async (request, signal) => await store.create(request, signal),
     updateMembership: async (key, change, expect, signal) => await store.update(key, change, expect, signal),
-    removeMembership: async (key, expect, signal) => await store.remove(key, expect, signal),
+    detachMembership: async (key, departure, signal) => await departures.detach(key, departure, signal),
+    removeMembership: async (key, departure, signal) => await departures.remove(key, departure, signal),
     moveMembership: async (key, toShard, signal) => await store.move(key, toShard, signal),
   };
 }

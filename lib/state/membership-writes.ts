@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { failed, ok, type Result } from "../base/result.ts";
 import { untilSettled } from "./attempts.ts";
 import type { StateError } from "./errors.ts";
+import type { NewHistoryEvent } from "./history.ts";
+import { eventWrites } from "./history-store.ts";
 import { items, readItem } from "./items.ts";
 import { keys } from "./keys.ts";
 import { clearLeftovers } from "./leftovers.ts";
@@ -15,12 +17,14 @@ import {
 } from "./membership-change.ts";
 import type { CreateOutcome, JoinRequest, MembershipOutcome } from "./membership-outcome.ts";
 import type { ShardStore } from "./shard-store.ts";
+import { shardChanges, shardGains, shardLoses } from "./shard-writes.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { assign, expr, path, value } from "./table/expression.ts";
 import type { Call, Item, Refusal, Write } from "./table/table.ts";
-import { absent, arrivedBefore, equals, membershipItem, shardWrite } from "./writes.ts";
+import { absent, arrivedBefore, equals, membershipItem } from "./writes.ts";
 
-interface Stored {
+/** A membership as it was read; a write under its `version` meets no change in between. */
+export interface StoredMembership {
   readonly membership: Membership;
   readonly version: number;
 }
@@ -35,7 +39,7 @@ export class MembershipWrites {
     this.#shards = shards;
   }
 
-  async read(key: MembershipKey, signal: AbortSignal): Promise<Result<Stored | undefined, StateError>> {
+  async read(key: MembershipKey, signal: AbortSignal): Promise<Result<StoredMembership | undefined, StateError>> {
     const call = { what: `read membership ${nameOf(key)}`, signal };
     const read = await this.#parts.table.get(keys.membership(key.cluster, key.protocol), call);
     if (!read.ok) return read;
@@ -66,39 +70,8 @@ export class MembershipWrites {
       if (!read.ok) return read;
       if (read.value === undefined) return ok({ kind: "absent" });
       const decision = decideMembershipChange(read.value.membership, change, expect, this.#now());
-      return await this.#apply(read.value, decision, call);
+      return await this.#apply(read.value, decision, call, change.event);
     });
-  }
-
-  async remove(
-    key: MembershipKey,
-    expect: MembershipExpectation,
-    signal: AbortSignal,
-  ): Promise<Result<{ kind: "removed" | "absent" | "refused" }, StateError>> {
-    const call = { what: `remove membership ${nameOf(key)}`, signal };
-    const removed = await untilSettled<{ kind: "removed" | "absent" | "refused" }>(this.#parts, call, async () => {
-      const read = await this.read(key, signal);
-      if (!read.ok) return read;
-      if (read.value === undefined) return ok({ kind: "absent" });
-      const { membership, version } = read.value;
-      if (decideMembershipChange(membership, {}, expect, this.#now()).kind === "refused")
-        return ok({ kind: "refused" });
-      const writes: Write[] = [
-        { kind: "delete", key: keys.membership(key.cluster, key.protocol), condition: equals("version", version) },
-        { kind: "delete", key: keys.shardMember(membership.shard, key.cluster, key.protocol) },
-        shardWrite(keys.shard(membership.shard), -1, this.#parts.ids.uuid()),
-      ];
-      const answer = await this.#parts.table.transact(writes, call);
-      if (!answer.ok) return answer;
-      return answer.value.kind === "written" ? ok({ kind: "removed" }) : "again";
-    });
-    if (!removed.ok || removed.value.kind === "refused") return removed;
-    const cleared = await untilSettled(
-      this.#parts,
-      call,
-      async () => await clearLeftovers(this.#parts.table, key, call),
-    );
-    return cleared.ok ? removed : cleared;
   }
 
   async move(
@@ -116,8 +89,9 @@ export class MembershipWrites {
         if (!shard.ok) return shard;
         if (read.value === undefined) return ok({ kind: "absent" });
         const { membership } = read.value;
+        if (membership.phase === "left") return ok({ kind: "refused", because: "Leaving", membership });
         if (membership.shard === toShard) return ok({ kind: "unchanged", membership });
-        if (shard.value === undefined) return ok({ kind: "noSuchShard" });
+        if (shard.value?.networkProfile !== membership.options.networkProfile) return ok({ kind: "noSuchShard" });
         if (shard.value.count >= shard.value.capacity) return ok({ kind: "shardFull" });
         return await this.#moveTo(read.value, membership, toShard, call);
       },
@@ -153,7 +127,8 @@ export class MembershipWrites {
     const writes: Write[] = [
       { kind: "put", item: membershipItem(key, membership, 1, writeId), condition: absent },
       { kind: "put", item: memberItem(membership) },
-      shardWrite(keys.shard(membership.shard), 1, writeId),
+      shardGains(membership.shard, writeId),
+      underWayWrite(membership),
       ...sameClusterChecks(spec, clusterUID),
     ];
     const answer = await this.#parts.table.transact(writes, call);
@@ -166,9 +141,10 @@ export class MembershipWrites {
   }
 
   async #apply(
-    stored: Stored,
+    stored: StoredMembership,
     decision: MembershipDecision,
     call: Call,
+    event?: NewHistoryEvent,
   ): Promise<Result<MembershipOutcome, StateError> | "again"> {
     const { membership } = stored;
     if (decision.kind === "unchanged") return ok({ kind: "unchanged", membership });
@@ -180,39 +156,45 @@ export class MembershipWrites {
       return shard.ok ? await this.#moveTo(stored, next, shard.value.name, call) : shard;
     }
     const writeId = this.#parts.ids.uuid();
-    const revision = raisesRevision ? [shardWrite(keys.shard(next.shard), 0, writeId)] : [];
-    return await this.#write(stored, next, writeId, revision, call);
+    // A membership that has left its shard concerns no window.
+    const concerns = raisesRevision && membership.phase !== "left";
+    const revision = concerns ? [shardChanges(next.shard, writeId)] : [];
+    const more = [...revision, ...eventWrites(next.cluster, event, this.#parts.ids)];
+    return await this.#write(stored, next, writeId, more, call);
   }
 
   async #moveTo(
-    stored: Stored,
+    stored: StoredMembership,
     changed: Membership,
     toShard: string,
     call: Call,
   ): Promise<Result<MembershipOutcome, StateError> | "again"> {
     const { membership } = stored;
     const { cluster, protocol } = membership;
+    const left = await this.#shards.readShard(membership.shard, call.signal);
+    if (!left.ok) return left;
+    if (left.value === undefined) return failed(noShard(membership));
     const assignment = membership.assignment + 1;
     const next = { ...changed, shard: toShard, assignment, updatedAt: this.#now() };
     const writeId = this.#parts.ids.uuid();
     const more: Write[] = [
       { kind: "delete", key: keys.shardMember(membership.shard, cluster, protocol) },
       { kind: "put", item: memberItem(next) },
-      shardWrite(keys.shard(membership.shard), -1, writeId),
-      shardWrite(keys.shard(toShard), 1, writeId),
+      shardLoses(left.value, writeId, this.#now()),
+      shardGains(toShard, writeId),
     ];
     return await this.#write(stored, next, writeId, more, call);
   }
 
   /** Writes the fields that differ; conditions may write others of the same item at the same time. */
   async #write(
-    { membership, version }: Stored,
+    { membership, version }: StoredMembership,
     next: Membership,
     writeId: string,
     more: readonly Write[],
     call: Call,
   ): Promise<Result<MembershipOutcome, StateError> | "again"> {
-    const differing = Object.entries(next).filter(
+    const differing = Object.entries({ ...membership, ...absentIn(next, membership), ...next }).filter(
       ([name, field]) => !isDeepStrictEqual(field, membership[name as keyof Membership]),
     );
     const reassigned = next.assignment !== membership.assignment ? { fences: {} } : {};
@@ -226,6 +208,7 @@ export class MembershipWrites {
         condition: equals("version", version),
       },
       ...more,
+      ...(next.phase === membership.phase ? [] : [underWayWrite(next)]),
       ...sameClusterChecks(next, uid),
     ];
     const answer = await this.#parts.table.transact(writes, call);
@@ -242,7 +225,7 @@ export class MembershipWrites {
   }
 }
 
-function storedOf(item: Item): Result<Stored, StateError> {
+function storedOf(item: Item): Result<StoredMembership, StateError> {
   const membership = readItem(items.membership, item);
   if (!membership.ok) return membership;
   const version = item["version"];
@@ -253,6 +236,24 @@ function storedOf(item: Item): Result<Stored, StateError> {
     });
   }
   return ok({ membership: membership.value, version });
+}
+
+/** The fields that are taken away, as `undefined`. */
+function absentIn(next: Membership, previous: Membership): Readonly<Record<string, undefined>> {
+  const gone = Object.keys(previous).filter((name) => !Object.hasOwn(next, name));
+  return Object.fromEntries(gone.map((name) => [name, undefined]));
+}
+
+/** The table has lost a shard that memberships are in. */
+export function noShard({ shard, cluster, protocol }: Membership): StateError {
+  const message = `shard ${shard} of membership ${nameOf({ cluster, protocol })} is gone; restore its item`;
+  return { kind: "invalid", message };
+}
+
+/** Whoever takes memberships further finds those that are on their way without reading the others. */
+function underWayWrite({ cluster, protocol, phase }: Membership): Write {
+  const key = keys.underWay(cluster, protocol);
+  return phase === "joined" ? { kind: "delete", key } : { kind: "put", item: { ...key, cluster, protocol } };
 }
 
 function memberItem({ shard, cluster, protocol }: Membership): Item & { pk: string; sk: string } {

@@ -66,6 +66,31 @@ export interface Summary {
   readonly since: number;
 }
 
+/** Why a membership is left. After `ClusterSetDeleted` it stays in the table and waits for the next ClusterSet. */
+export const LEAVE_REASONS = ["Requested", "ClusterSetDeleted"] as const;
+
+/** One of {@link LEAVE_REASONS}. */
+export type LeaveReason = (typeof LEAVE_REASONS)[number];
+
+/** The leader that a membership was last connected to. */
+export interface LeaderIdentity {
+  readonly clusterID: string;
+  /** Its API server, in its normal form. */
+  readonly server: string;
+}
+
+/** How far a leave has come, and why it waits. */
+export interface LeaveProgress {
+  /** What cannot be reached is given up and named, instead of being tried again. */
+  readonly force: boolean;
+  readonly startedAt: number;
+  /** Tries that did not come to the end. */
+  readonly attempts: number;
+  readonly nextAttemptAt?: number;
+  /** Why the last try did not come to the end; at most 4,096 bytes. */
+  readonly problem?: string;
+}
+
 /** The membership item. All moments are milliseconds since the epoch. */
 export interface Membership extends MembershipSpec {
   readonly shard: string;
@@ -74,6 +99,13 @@ export interface Membership extends MembershipSpec {
   readonly assignment: number;
   /** UID of the `kube-system` Namespace: the identity behind the name. */
   readonly clusterUID?: string;
+  /** True: its roles let it rest until it is resumed. */
+  readonly paused?: boolean;
+  readonly leader?: LeaderIdentity;
+  /** Keyed hash of what the credential store keeps of the leader; absent: nothing is known to be kept. */
+  readonly keptLeaderHash?: string;
+  readonly leaveReason?: LeaveReason;
+  readonly leave?: LeaveProgress;
   /** Set once the first beat has succeeded; `watch` starts by it. */
   readonly connectedOnce: boolean;
   readonly createdAt: number;

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../base/result.ts";
 import type { StateError } from "./errors.ts";
-import type { ItemKey } from "./keys.ts";
+import { type ItemKey, keys } from "./keys.ts";
+import { PROTOCOLS } from "./membership.ts";
 import { type Expression, expr, path, value } from "./table/expression.ts";
 import type { Call, Item, Query, Table } from "./table/table.ts";
 
@@ -25,4 +26,10 @@ export async function readAll(table: Table, query: Query, call: Call): Promise<R
 /** The key of an item that was read. */
 export function keyOfItem(item: Item): ItemKey {
   return { pk: String(item["pk"]), sk: String(item["sk"]) };
+}
+
+/** The key of the membership that an entry names; none where this version does not know its protocol. */
+export function membershipKeys(entry: Item): ItemKey[] {
+  const protocol = PROTOCOLS.find((known) => known === entry["protocol"]);
+  return protocol === undefined ? [] : [keys.membership(String(entry["cluster"]), protocol)];
 }

@@ -1,7 +1,7 @@
 import type { ItemKey } from "./keys.ts";
 import type { Membership } from "./membership.ts";
-import { assign, type Expression, expr, path, value } from "./table/expression.ts";
-import type { Item, TransactionAnswer, Write, WriteAnswer } from "./table/table.ts";
+import { type Expression, expr, path, value } from "./table/expression.ts";
+import type { Item, TransactionAnswer, WriteAnswer } from "./table/table.ts";
 
 /** The item is not there. */
 export const absent: Expression = expr`attribute_not_exists(${path("pk")})`;
@@ -31,14 +31,4 @@ export function arrivedBefore(answer: WriteAnswer | TransactionAnswer, writeId: 
 export function membershipItem(key: ItemKey, membership: Membership, version: number, writeId: string): Item & ItemKey {
   const { summary } = membership;
   return { ...key, ...membership, summaryState: summary.state, fences: {}, version, writeId };
-}
-
-/** Counts a shard's revision up, and its memberships by `count`; growth is refused when the shard is full. */
-export function shardWrite(key: ItemKey, count: -1 | 0 | 1, writeId: string): Write {
-  const more = [
-    expr`${path("revision")} = ${path("revision")} + ${value(1)}`,
-    ...(count === 0 ? [] : [expr`${path("count")} = ${path("count")} + ${value(count)}`]),
-  ];
-  const condition = count === 1 ? expr`${present} AND ${path("count")} < ${path("capacity")}` : present;
-  return { kind: "update", key, update: assign({ writeId }, more), condition };
 }

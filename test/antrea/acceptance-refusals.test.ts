@@ -155,6 +155,7 @@ describe("members whom their leader refuses", { timeout: 60_000 }, () => {
         bug: (error) => void bugs.push(error),
       },
       mayCreate: async () => true,
+      keepLeader: async () => true,
     });
     for (const id of ["good", ...ids]) store.add(membershipOf(id));
     await role.prepare(store.revision, never);

@@ -38,6 +38,7 @@ describe("members of an Antrea ClusterSet, over HTTPS", { timeout: 60_000 }, () 
         bug: (error) => void bugs.push(error),
       },
       mayCreate: async () => true,
+      keepLeader: async () => true,
     });
   });
   after(async () => {

@@ -5,7 +5,8 @@ import type { KubeError, KubeErrorKind } from "../../lib/kube/errors.ts";
 
 /** One request that the cluster was sent. */
 export interface MemoryRequest {
-  readonly verb: "get" | "list" | "create" | "patch" | "patchStatus";
+  /** `dryRun`: a patch that is to change nothing. */
+  readonly verb: "get" | "list" | "create" | "patch" | "dryRun" | "patchStatus";
   readonly resource: string;
   readonly name: string;
   readonly body: unknown;
@@ -77,7 +78,9 @@ export class MemoryCluster {
         );
       },
       mergePatch: async (ref, patch, options) =>
-        await ask(of("patch", ref, patch), options, () => this.#patch(ref, patch, false)),
+        options.dryRun === true
+          ? await ask(of("dryRun", ref, patch), options, () => this.#find(keyOf(ref)))
+          : await ask(of("patch", ref, patch), options, () => this.#patch(ref, patch, false)),
       mergePatchStatus: async (ref, patch, options) =>
         await ask(of("patchStatus", ref, patch), options, () => this.#patch(ref, patch, true)),
       list: async (type, namespace, { signal }) => {

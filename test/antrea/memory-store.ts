@@ -66,6 +66,12 @@ export class MemoryStore implements AnnounceStore {
     return ok({ kind: "written", conditions });
   };
 
+  readonly writeEvent: AnnounceStore["writeEvent"] = async (cluster, event) => {
+    if (this.away) return AWAY;
+    this.events.push({ ...event, cluster });
+    return ok({ ...event, id: String(this.events.length) });
+  };
+
   readonly updateMembership: AnnounceStore["updateMembership"] = async ({ cluster }, change, expect) => {
     if (this.away) return AWAY;
     const before = this.memberships.get(cluster);

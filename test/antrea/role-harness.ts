@@ -1,5 +1,6 @@
 import tls from "node:tls";
 import { announceRole } from "../../lib/antrea/announce-role.ts";
+import type { KeptLeader } from "../../lib/antrea/kept-leader.ts";
 import type { ClusterConnector } from "../../lib/antrea/ports.ts";
 import { announceRef, clusterSetRef, leaderSecretRef } from "../../lib/antrea/resources.ts";
 import { gridOffsetMs } from "../../lib/base/grid.ts";
@@ -39,6 +40,9 @@ export class RoleHarness {
   readonly role: RoleWork;
   accessFault: UserError | undefined;
   mayCreate = true;
+  mayKeep = true;
+  /** The leaders that were kept, in order. */
+  readonly kept: (readonly [cluster: string, kept: KeptLeader])[] = [];
   #working: Promise<void> | undefined;
 
   constructor() {
@@ -61,6 +65,10 @@ export class RoleHarness {
         bug: (error) => void this.bugs.push(error),
       },
       mayCreate: async () => this.mayCreate,
+      keepLeader: async (cluster, kept) => {
+        if (this.mayKeep) this.kept.push([cluster, kept]);
+        return this.mayKeep;
+      },
     });
   }
 
@@ -73,7 +81,10 @@ export class RoleHarness {
   }
 
   /** A membership in the table; its ClusterSet and Secret in the member unless told otherwise. */
-  join(cluster: string, more: { readonly leader?: string; readonly bare?: boolean } & Partial<Membership> = {}): void {
+  join(
+    cluster: string,
+    more: { readonly leader?: string; readonly bare?: boolean } & Omit<Partial<Membership>, "leader"> = {},
+  ): void {
     const { leader = "north", bare = false, ...change } = more;
     this.store.add({ ...membershipOf(cluster), ...change });
     if (bare) return;

@@ -32,7 +32,9 @@ const DOCUMENT = {
 };
 
 async function bootstrap(document: unknown): Promise<JoinAnswer> {
-  return await handler(document, lambdaContext({ remainingMs: () => 120_000 }));
+  const answer = await handler(document, lambdaContext({ remainingMs: () => 120_000 }));
+  assert.ok("steps" in answer);
+  return answer;
 }
 
 function outcomes(answer: JoinAnswer): readonly string[] {
@@ -57,6 +59,7 @@ test("joins a cluster from its document to the first beats of its role, and then
     assert.deepEqual(outcomes(first), [
       "identify done",
       "membership created",
+      "keep updated",
       "announce created",
       "schedules created",
       "start done",

@@ -103,6 +103,17 @@ test("creates, reads, updates with the resourceVersion, patches and deletes by U
   assert.equal(kindOf(gone), "notFound");
 });
 
+test("a dry run of a patch is answered as if, and changes nothing", async () => {
+  const made = await admin.create(SECRETS, NAMESPACE, secretNamed("dry"), CALL);
+
+  const patched = await admin.mergePatch(refTo("dry"), { metadata: { labels: { x: "1" } } }, { ...CALL, dryRun: true });
+  const read = await admin.get(refTo("dry"), CALL);
+
+  assert.ok(made.ok && patched.ok && read.ok);
+  assert.deepEqual(patched.value.object.metadata.labels, { x: "1" });
+  assert.deepEqual(read.value.object, made.value.object);
+});
+
 test("lists every page of a long list", async () => {
   const names = Array.from({ length: 620 }, (_, i) => `page-${String(i).padStart(3, "0")}`);
   for (const name of names) {

@@ -31,11 +31,11 @@ import { startMoto } from "./moto.ts";
 
 const STAGE = "first";
 const STACK = `hawser-${STAGE}`;
-const FUNCTIONS = ["announce", "bootstrap"] as const;
+const FUNCTIONS = ["announce", "bootstrap", "leave", "sweep"] as const;
 
 /** What moto 5.2.5 cannot do. What is not here must be as the template says, and what is here must be missing indeed. */
 const LACKING = {
-  types: ["AWS::Lambda::EventInvokeConfig", "AWS::S3::BucketPolicy"],
+  types: ["AWS::Lambda::EventInvokeConfig", "AWS::S3::BucketPolicy", "AWS::Scheduler::Schedule"],
   settings: [
     "AnnounceLambdaFunction.Architectures",
     "BootstrapLambdaFunction.Architectures",
@@ -80,7 +80,11 @@ async function deployedState(): Promise<State> {
 async function plannedSchedule(): Promise<PlannedSchedule> {
   const { settings } = await readFunction(`${STACK}-bootstrap`);
   const { schedulerRoleArn: roleArn, scheduleGroup: group, ...rest } = settings;
-  const { schedules: planned, errors } = planSchedules({ ...rest, roleArn, group }, "default-1", ["announce"]);
+  const { schedules: planned, errors } = planSchedules(
+    { ...rest, roleArn, group },
+    { name: "default-1", generation: 1 },
+    ["announce"],
+  );
   assert.deepEqual(errors, []);
   return planned[0]!;
 }

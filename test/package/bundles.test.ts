@@ -17,6 +17,8 @@ const metafile = JSON.parse(await readFile(join(ROOT, "dist/meta.json"), "utf8")
 const LIMITS: Readonly<Record<string, { readonly bytes: number; readonly gzipBytes: number }>> = {
   announce: { bytes: 1_200_000, gzipBytes: 450_000 },
   bootstrap: { bytes: 1_500_000, gzipBytes: 450_000 },
+  leave: { bytes: 1_500_000, gzipBytes: 450_000 },
+  sweep: { bytes: 1_500_000, gzipBytes: 450_000 },
 };
 
 /** What a bundle says of itself in a process of its own, without an environment: import time, handler, first answer. */
@@ -97,7 +99,9 @@ describe("the bundles", () => {
     for (const { name } of bundles) {
       for (const library of common) assert.ok(reached(name).has(library), `${name} does not reach ${library}`);
     }
-    assert.ok(reached("bootstrap").has("@aws-sdk/client-scheduler"));
+    for (const name of ["bootstrap", "leave", "sweep"]) {
+      assert.ok(reached(name).has("@aws-sdk/client-scheduler"), name);
+    }
   });
 
   test("hold nothing of tests, of the local world or of the command line", () => {

@@ -66,19 +66,19 @@ describe("the packaged stage", () => {
   });
 
   test("tells each function when it was deployed", () => {
-    const deployedAt = ["Announce", "Bootstrap"].map((name) => {
+    const deployedAt = ["Announce", "Bootstrap", "Leave", "Sweep"].map((name) => {
       const { Environment } = resource(`${name}LambdaFunction`).Properties ?? {};
       return (Environment as { Variables: Record<string, string> }).Variables.HAWSER_DEPLOYED_AT;
     });
 
     assert.match(String(deployedAt[0]), /^\d{13}$/);
-    assert.equal(deployedAt[0], deployedAt[1]);
+    assert.equal(new Set(deployedAt).size, 1);
   });
 
   test("keeps logs for a time, not for ever", () => {
     const groups = Object.values(template.Resources).filter(({ Type }) => Type === "AWS::Logs::LogGroup");
 
-    assert.equal(groups.length, 2);
+    assert.equal(groups.length, 4);
     for (const { Properties } of groups) assert.equal(Properties?.RetentionInDays, 30);
   });
 
@@ -88,6 +88,23 @@ describe("the packaged stage", () => {
     assert.doesNotMatch(actions("AnnounceRole"), /scheduler:|lambda:|iam:/);
     assert.match(actions("BootstrapRole"), /scheduler:CreateSchedule"/);
     assert.doesNotMatch(actions("SchedulerRole"), /dynamodb:|ssm:/);
+    assert.doesNotMatch(actions("LeaveRole"), /lambda:|iam:|ssm:PutParameter|scheduler:(Create|Update|Get)/);
+    assert.doesNotMatch(actions("SweepRole"), /lambda:|ssm:PutParameter/);
+    assert.doesNotMatch(actions("AnnounceRole"), /ssm:DeleteParameter/);
+    for (const role of ["AnnounceRole", "BootstrapRole"]) {
+      assert.match(
+        actions(role),
+        /"ssm:PutParameter","Resource":{"Fn::Sub":"[^"]*:parameter\/hawser\/test\/leaders\/\*"}/,
+      );
+    }
+  });
+
+  test("sweeps every minute, delivered once or not at all, by a schedule of its own", () => {
+    const { ScheduleExpression, Target, GroupName, State } = resource("SweepSchedule").Properties ?? {};
+    const { RetryPolicy } = Target as { readonly RetryPolicy: Value };
+
+    assert.deepEqual([ScheduleExpression, GroupName, State], ["rate(1 minute)", { Ref: "ScheduleGroup" }, undefined]);
+    assert.deepEqual(RetryPolicy, { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
   });
 });
 

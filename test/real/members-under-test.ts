@@ -53,7 +53,15 @@ export class MembersUnderTest {
     const { connector, pass } = countedConnector(kubeconfigs, connections, clock);
     const bug = (error: unknown): void => void bugs.push(error);
     const telemetry = { beat: () => undefined, transition: () => undefined, bug };
-    const role = announceRole("s", { clock, random, store, connector, telemetry, mayCreate: async () => true });
+    const role = announceRole("s", {
+      clock,
+      random,
+      store,
+      connector,
+      telemetry,
+      mayCreate: async () => true,
+      keepLeader: async () => true,
+    });
     for (const cluster of ids) store.add(membershipOf(cluster));
     await role.prepare(store.revision, never);
     const ended = new AbortController();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { failed, ok } from "../../lib/base/result.ts";
 import { type JoinAnswer, type JoinSettings, join } from "../../lib/runtime/join.ts";
-import type { FirstAnnounce, JoinPorts } from "../../lib/runtime/join-ports.ts";
+import type { FirstAnnounce, JoinPorts, Preflight } from "../../lib/runtime/join-ports.ts";
 import type { PlannedSchedule } from "../../lib/schedule/plan.ts";
 import type { MembershipSpec } from "../../lib/state/membership.ts";
 import type { State } from "../../lib/state/state.ts";
@@ -19,11 +19,15 @@ const SETTINGS: JoinSettings = {
   createdBy: "test",
 };
 
+/** Nobody else is at work for the cluster. */
+const HOLD = { signal: never, mayWrite: () => true };
+
 class Killed extends Error {}
 
 /** What a join meets outside the table. */
 class Surroundings {
   readonly announced: string[] = [];
+  readonly kept: string[] = [];
   readonly schedules = new Map<string, PlannedSchedule>();
   readonly invoked: string[] = [];
   worked = false;
@@ -35,6 +39,13 @@ class Surroundings {
   #point = -1;
 
   ports(state: State): JoinPorts {
+    const keep: Preflight["keep"] = async (membership) =>
+      await call(async () => {
+        const note = { keptLeaderHash: "hash", leader: { clusterID: "north", server: "https://north" } };
+        const known = membership.keptLeaderHash === "hash";
+        if (!known) this.kept.push(membership.cluster);
+        return ok({ outcome: known ? "unchanged" : "updated", note } as const);
+      });
     const call = async <T>(effect: () => Promise<T>): Promise<T> => {
       this.#step();
       const result = await effect();
@@ -45,14 +56,21 @@ class Surroundings {
       protocol: {
         preflight: async (spec) =>
           await call(async () =>
-            ok({ clusterUID: this.uid, announce: async () => await call(() => this.#announce(spec)) }),
+            ok({ clusterUID: this.uid, keep, announce: async () => await call(() => this.#announce(spec)) }),
           ),
       },
       memberships: {
         createMembership: async (request, signal) => await call(() => state.createMembership(request, signal)),
         updateMembership: async (...args) => await call(() => state.updateMembership(...args)),
       },
-      scheduler: { ensure: async (planned) => await call(() => this.#ensure(planned)) },
+      shards: {
+        readShard: async (...args) => await state.readShard(...args),
+        forgetRetired: async (...args) => await state.forgetRetired(...args),
+      },
+      scheduler: {
+        ensure: async (planned) => await call(() => this.#ensure(planned)),
+        remove: async ({ name }) => ok(this.schedules.delete(name) ? "removed" : "absent"),
+      },
       isWorked: async () => await call(async () => ok(this.worked)),
       invoke: async ({ role, shard }) =>
         await call(async () => {
@@ -95,20 +113,23 @@ function outcomes(answer: JoinAnswer): readonly string[] {
 const FIRST = [
   "identify done",
   "membership created",
+  "keep updated",
   "announce created",
   "schedules created",
   "start done",
   "complete updated",
 ];
-const AGAIN = FIRST.map((line) => (line === "identify done" ? line : `${line.split(" ")[0]} unchanged`));
+const AGAIN = FIRST.filter((line) => !line.startsWith("keep")).map((line) =>
+  line === "identify done" ? line : `${line.split(" ")[0]} unchanged`,
+);
 
 describe("a join", () => {
   test("says what it did, and the second time that nothing was to do", async () => {
     const world = new Surroundings();
     const spec = cluster("first");
 
-    const first = await join(spec, SETTINGS, world.ports(state), never);
-    const second = await join(spec, SETTINGS, world.ports(state), never);
+    const first = await join(spec, SETTINGS, world.ports(state), HOLD);
+    const second = await join(spec, SETTINGS, world.ports(state), HOLD);
 
     assert.ok(first.ok && second.ok);
     assert.deepEqual([first.changed, first.shard, outcomes(first)], [true, "first-1", FIRST]);
@@ -125,11 +146,11 @@ describe("a join", () => {
       const world = new Surroundings();
       const spec = cluster(`killed-${killAt}`);
       world.killAt = killAt;
-      await assert.rejects(join(spec, SETTINGS, world.ports(state), never), Killed, `killed at ${killAt}`);
+      await assert.rejects(join(spec, SETTINGS, world.ports(state), HOLD), Killed, `killed at ${killAt}`);
       world.killAt = Number.POSITIVE_INFINITY;
 
-      const repeated = await join(spec, SETTINGS, world.ports(state), never);
-      const checked = await join(spec, SETTINGS, world.ports(state), never);
+      const repeated = await join(spec, SETTINGS, world.ports(state), HOLD);
+      const checked = await join(spec, SETTINGS, world.ports(state), HOLD);
 
       assert.ok(repeated.ok, `killed at ${killAt}`);
       assert.ok(checked.ok && !checked.changed, `killed at ${killAt}: ${outcomes(checked).join(", ")}`);
@@ -144,7 +165,7 @@ describe("a join", () => {
     const world = new Surroundings();
     world.worked = true;
 
-    const answer = await join(cluster("held"), SETTINGS, world.ports(state), never);
+    const answer = await join(cluster("held"), SETTINGS, world.ports(state), HOLD);
 
     assert.ok(answer.ok);
     assert.deepEqual(world.invoked, []);
@@ -154,7 +175,7 @@ describe("a join", () => {
     const world = new Surroundings();
     world.paused = true;
 
-    const answer = await join(cluster("paused"), SETTINGS, world.ports(state), never);
+    const answer = await join(cluster("paused"), SETTINGS, world.ports(state), HOLD);
 
     assert.ok(answer.ok);
     assert.deepEqual(world.invoked, []);
@@ -171,7 +192,7 @@ describe("a join", () => {
       preflight: async () => failed({ message: "get namespaces kube-system of silent: no answer" }),
     };
 
-    const answer = await join(cluster("silent"), SETTINGS, { ...ports, protocol }, never);
+    const answer = await join(cluster("silent"), SETTINGS, { ...ports, protocol }, HOLD);
 
     assert.ok(!answer.ok);
     assert.deepEqual(outcomes(answer), ["identify failed"]);
@@ -184,14 +205,15 @@ describe("a join", () => {
     world.announce = { fault: "patch memberclusterannounces at leader of late: 401" };
     const spec = cluster("late");
 
-    const answer = await join(spec, SETTINGS, world.ports(state), never);
+    const answer = await join(spec, SETTINGS, world.ports(state), HOLD);
     const phase = must(await state.readMembership("late", "antrea", never))?.phase;
     world.announce = { outcome: "created" };
-    const repeated = await join(spec, SETTINGS, world.ports(state), never);
+    const repeated = await join(spec, SETTINGS, world.ports(state), HOLD);
 
     assert.ok(!answer.ok);
     assert.deepEqual(outcomes(answer).slice(1), [
       "membership created",
+      "keep updated",
       "announce failed",
       "schedules created",
       "start done",
@@ -205,7 +227,7 @@ describe("a join", () => {
     const world = new Surroundings();
     world.announce = { outcome: "waiting", message: "no ClusterSet in kube-system" };
 
-    const answer = await join(cluster("waits"), SETTINGS, world.ports(state), never);
+    const answer = await join(cluster("waits"), SETTINGS, world.ports(state), HOLD);
 
     assert.ok(answer.ok);
     assert.match(JSON.stringify(answer.steps), /"waiting".*no ClusterSet/);
@@ -213,10 +235,10 @@ describe("a join", () => {
 
   test("refuses a name that another cluster has", async () => {
     const world = new Surroundings();
-    await join(cluster("taken"), SETTINGS, world.ports(state), never);
+    await join(cluster("taken"), SETTINGS, world.ports(state), HOLD);
     world.uid = "uid-2";
 
-    const answer = await join(cluster("taken"), SETTINGS, world.ports(state), never);
+    const answer = await join(cluster("taken"), SETTINGS, world.ports(state), HOLD);
 
     assert.ok(!answer.ok);
     assert.equal(answer.errors[0]!.path, "cluster");
@@ -227,7 +249,7 @@ describe("a join", () => {
     const world = new Surroundings();
     const specs = Array.from({ length: 10 }, (_, i) => specOf(`many-${i}`, { networkProfile: "many" }));
 
-    const answers = await Promise.all(specs.map((spec) => join(spec, SETTINGS, world.ports(state), never)));
+    const answers = await Promise.all(specs.map((spec) => join(spec, SETTINGS, world.ports(state), HOLD)));
 
     assert.deepEqual(new Set(answers.map((answer) => answer.ok && answer.shard)), new Set(["many-1"]));
     assert.equal(must(await state.readShard("many-1", never))?.count, 10);
@@ -236,12 +258,42 @@ describe("a join", () => {
 
   test("that meets a change is an update, and announces again", async () => {
     const world = new Surroundings();
-    await join(cluster("changed"), SETTINGS, world.ports(state), never);
+    await join(cluster("changed"), SETTINGS, world.ports(state), HOLD);
     const spec = { ...cluster("changed"), antrea: { namespace: "antrea-multicluster" } };
 
-    const answer = await join(spec, SETTINGS, world.ports(state), never);
+    const answer = await join(spec, SETTINGS, world.ports(state), HOLD);
 
     assert.ok(answer.ok);
-    assert.deepEqual(outcomes(answer).slice(1, 3), ["membership updated", "announce created"]);
+    assert.deepEqual(outcomes(answer).slice(1, 4), ["membership updated", "announce created", "keep unchanged"]);
+  });
+
+  test("keeps what it takes to leave before it announces, and replaces that only by what took an announce", async () => {
+    const world = new Surroundings();
+    world.announce = { fault: "401" };
+    const spec = cluster("keeps");
+    await join(spec, SETTINGS, world.ports(state), HOLD);
+    const before = [...world.kept];
+    const key = { cluster: "keeps", protocol: "antrea" } as const;
+    must(await state.updateMembership(key, { keptLeaderHash: "older" }, {}, never));
+
+    await join(spec, SETTINGS, world.ports(state), HOLD);
+    const refused = [...world.kept];
+    world.announce = { outcome: "updated" };
+    await join(spec, SETTINGS, world.ports(state), HOLD);
+
+    assert.deepEqual([before, refused, world.kept], [["keeps"], ["keeps"], ["keeps", "keeps"]]);
+    const membership = must(await state.readMembership("keeps", "antrea", never));
+    assert.deepEqual([membership?.keptLeaderHash, membership?.leader?.clusterID], ["hash", "north"]);
+  });
+
+  test("makes nothing in the hub once another may be at work for the cluster", async () => {
+    const world = new Surroundings();
+    const hold = { signal: never, mayWrite: () => false };
+
+    const answer = await join(cluster("slow"), SETTINGS, world.ports(state), hold);
+
+    assert.ok(!answer.ok);
+    assert.deepEqual([world.kept, world.announced], [[], []]);
+    assert.match(answer.errors[0]!.problem, /another may be at work/);
   });
 });

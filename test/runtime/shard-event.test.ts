@@ -6,7 +6,7 @@ import { planSchedules } from "../../lib/schedule/plan.ts";
 
 test("reads what a planned schedule sends", () => {
   const settings = { stage: "dev", group: "g", functionArnPrefix: "a", roleArn: "r", deadLetterArn: "d" };
-  const [schedule] = planSchedules(settings, "default-1", ["announce"]).schedules;
+  const [schedule] = planSchedules(settings, { name: "default-1", generation: 1 }, ["announce"]).schedules;
 
   assert.deepEqual(parseShardEvent("announce", JSON.parse(schedule!.input)), { role: "announce", shard: "default-1" });
 });

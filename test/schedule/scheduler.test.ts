@@ -46,7 +46,7 @@ function planned(stage: string): PlannedSchedule {
     roleArn: "arn:aws:iam::000000000000:role/scheduler",
     deadLetterArn: "arn:aws:sqs:us-east-1:000000000000:dead-letters",
   };
-  return planSchedules(settings, "default-1", ["announce"]).schedules[0]!;
+  return planSchedules(settings, { name: "default-1", generation: 1 }, ["announce"]).schedules[0]!;
 }
 
 async function read({ name, group }: PlannedSchedule): Promise<GetScheduleCommandOutput> {

@@ -100,7 +100,7 @@ test("an older fence writes no condition of an area in which a later one has wri
 
 test("a holder of an earlier assignment is outdated, and a removed membership gets no conditions", async () => {
   const state = await joined();
-  await state.updateMembership(of, { newAssignment: true }, {}, never);
+  await state.updateMembership(of, { reassign: true }, {}, never);
 
   const early = must(await state.writeCondition(ready, observed({ assignment: 1, fence: 9 }), {}, never));
   const present = must(await state.writeCondition(ready, observed({ assignment: 2, fence: 1 }), {}, never));

@@ -31,7 +31,7 @@ const change: fc.Arbitrary<MembershipChange> = fc.record(
     access: fc.constantFrom(standing.access, { kubeconfig: { ssm: "/a" } }),
     antrea: fc.constantFrom(standing.antrea, { namespace: "other" }),
     options: fc.constantFrom(standing.options, { failureThreshold: 9, networkProfile: "default" }),
-    newAssignment: fc.boolean(),
+    reassign: fc.boolean(),
   },
   { requiredKeys: [], noNullPrototype: true },
 );
@@ -42,7 +42,7 @@ test("the assignment never falls, and rises by one exactly when leader or creden
       const decision = decideMembershipChange(standing, given, {}, 99);
       if (decision.kind !== "change") return;
       const reassigned =
-        given.newAssignment === true ||
+        given.reassign === true ||
         (given.access ?? standing.access) !== standing.access ||
         (given.antrea ?? standing.antrea) !== standing.antrea;
       assert.equal(decision.next.assignment, standing.assignment + Number(reassigned));
@@ -54,7 +54,7 @@ test("a change that was made changes nothing when it is asked for again, unless 
   fc.assert(
     fc.property(change, (given) => {
       const once = decideMembershipChange(standing, given, {}, 99);
-      if (once.kind !== "change" || given.newAssignment === true) return;
+      if (once.kind !== "change" || given.reassign === true) return;
       assert.equal(decideMembershipChange(once.next, given, {}, 100).kind, "unchanged");
     }),
   );
@@ -101,5 +101,29 @@ test("a membership that is being left is not joined again meanwhile", () => {
     const decision = decideRejoin({ ...standing, phase }, specOf("east"), "uid-1", 99);
 
     assert.deepEqual(decision, { kind: "refused", because: "Leaving" });
+  }
+});
+
+test("a membership that has left its shard does not come back", () => {
+  const left: Membership = { ...standing, phase: "left" };
+
+  for (const phase of ["joining", "joined", "leaving"] as const) {
+    assert.deepEqual(decideMembershipChange(left, { phase }, {}, 99), { kind: "refused", because: "Leaving" });
+  }
+  assert.equal(decideMembershipChange(left, { leave: null }, {}, 99).kind, "unchanged");
+});
+
+test("what says how far a leave has come, and what is kept of the leader, makes no window read again", () => {
+  const leave = { force: false, startedAt: 1, attempts: 1 };
+  const leader = { clusterID: "north", server: "https://north:6443" };
+  for (const [change, raises] of [
+    [{ leave }, false],
+    [{ leader, keptLeaderHash: "hash" }, false],
+    [{ paused: true }, true],
+    [{ phase: "leaving", leaveReason: "Requested", leave }, true],
+  ] satisfies [MembershipChange, boolean][]) {
+    const decision = decideMembershipChange(standing, change, {}, 99);
+
+    assert.ok(decision.kind === "change" && decision.raisesRevision === raises, JSON.stringify(change));
   }
 });

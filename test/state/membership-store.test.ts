@@ -23,7 +23,15 @@ test("a joined membership is read as it was written, in the first shard of its n
   assert.deepEqual(read, created.membership);
   assert.equal(read?.phase, "joining");
   assert.equal(read.assignment, 1);
-  assert.deepEqual(shard, { name: "default-1", networkProfile: "default", revision: 1, count: 1, capacity: 1000 });
+  const fresh = { generation: 1, retired: [], disabledRoles: [] };
+  assert.deepEqual(shard, {
+    name: "default-1",
+    networkProfile: "default",
+    revision: 1,
+    count: 1,
+    capacity: 1000,
+    ...fresh,
+  });
 });
 
 test("the same document again changes nothing, not even the revision", async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { CreateScheduleCommand, CreateScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import type { Clock } from "../../../lib/base/clock.ts";
 import { systemIds } from "../../../lib/base/ids.ts";
 import type { Random } from "../../../lib/base/random.ts";
@@ -91,6 +92,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     stops.push(() => running.stop());
     const endpoints = { ...partial, lambda: running.url };
     register(running, endpoints, tableName, functionPrefix, options);
+    await scheduleSweep(scheduler.url, functionPrefix);
     return { region: REGION, stage: STAGE, tableName, functionPrefix, endpoints, table, lambda: running, stop };
   } catch (error) {
     await stop();
@@ -137,4 +139,41 @@ function register(
     handler: "dist/bootstrap.handler",
     timeoutSeconds: 120,
   });
+  lambda.register({
+    ...common,
+    name: `${functionPrefix}leave`,
+    handler: "dist/leave.handler",
+    timeoutSeconds: 150,
+  });
+  lambda.register({
+    ...common,
+    name: `${functionPrefix}sweep`,
+    handler: "dist/sweep.handler",
+    timeoutSeconds: 300,
+  });
+}
+
+/** The one schedule that the stage's template has: all others are made by the functions. */
+async function scheduleSweep(endpoint: string, functionPrefix: string): Promise<void> {
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  const client = new SchedulerClient({ endpoint, region: REGION, credentials });
+  const group = `hawser-${STAGE}`;
+  try {
+    await client.send(new CreateScheduleGroupCommand({ Name: group }));
+    const command = new CreateScheduleCommand({
+      Name: `${group}-sweep`,
+      GroupName: group,
+      ScheduleExpression: "rate(1 minute)",
+      FlexibleTimeWindow: { Mode: "OFF" },
+      Target: {
+        Arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${functionPrefix}sweep`,
+        RoleArn: `arn:aws:iam::${ACCOUNT}:role/hawser-${STAGE}-scheduler`,
+        Input: JSON.stringify({ role: "sweep" }),
+        RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 },
+      },
+    });
+    await client.send(command);
+  } finally {
+    client.destroy();
+  }
 }

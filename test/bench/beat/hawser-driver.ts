@@ -105,7 +105,15 @@ function runRole(store: MemoryStore, connector: ClusterConnector, seed: number, 
       if (report.outcome === "ok") announced.add(report.cluster);
     },
   };
-  const work = announceRole(SHARD, { clock, random, store, connector, telemetry, mayCreate: async () => true });
+  const work = announceRole(SHARD, {
+    clock,
+    random,
+    store,
+    connector,
+    telemetry,
+    mayCreate: async () => true,
+    keepLeader: async () => true,
+  });
   const window = runWindow({
     key: { role: "announce", scope: SHARD },
     shard: SHARD,

@@ -16,7 +16,9 @@ export interface Identities {
 /** Hawser has what the manifests for users give and nothing more; a member has what Antrea's leader gives its members. */
 export async function assertRights({ hawser, member, secret, commonArea }: Identities): Promise<void> {
   const manifest = new URL("kubernetes/member/hawser.yaml", INFRA);
-  const everywhere = rightsIn(manifest, "hawser-identity");
+  const everywhere = ["hawser-identity", "hawser-antrea-imports"]
+    .flatMap((role) => rightsIn(manifest, role))
+    .toSorted();
   const inNamespace = rightsIn(manifest, "hawser-antrea-member", { "member-east-token": secret });
   assert.deepEqual(await heldRights(hawser, "kube-system"), [...everywhere, ...inNamespace].toSorted());
   assert.deepEqual(await heldRights(hawser, "default"), everywhere);
