@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readFileSync } from "node:fs";
+import { Writable } from "node:stream";
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { Watchdog } from "../lambda/watchdog.ts";
 
@@ -9,6 +10,21 @@ const LOOK_MS = 100;
 
 /** How long a program may take until it is ready, in milliseconds: four of them start together on two cores. */
 const READY_LIMIT_MS = 120_000;
+
+/**
+ * The program begins when it is told that it is watched over, and not at all when who would tell it has died: killed
+ * between the two, we would leave it for ever.
+ */
+const ONCE_WATCHED = 'read -r go <&3 && exec "$@" 3<&-';
+
+function unusable(program: string): Error | undefined {
+  try {
+    accessSync(program, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
 
 /** What a program of the control plane is started with. */
 export interface ChildOptions {
@@ -31,12 +47,21 @@ export class Child {
     const log = openSync(options.logFile, "a", 0o600);
     // Its own group: Ctrl-C in the terminal is for us, who end it. No environment: neither proxies nor settings of the
     // user's shell are meant for it.
-    this.#process = spawn(options.program, options.args, { detached: true, stdio: ["ignore", log, log], env: {} });
+    this.#process = spawn("/bin/sh", ["-c", ONCE_WATCHED, "sh", options.program, ...options.args], {
+      detached: true,
+      stdio: ["ignore", log, log, "pipe"],
+      env: {},
+    });
     closeSync(log);
     this.#process.on("error", (error) => {
       this.#failure = error;
     });
+    this.#failure = unusable(options.program);
     if (this.#process.pid !== undefined) options.watchdog.add(this.#process.pid);
+    const go = this.#process.stdio[3];
+    // One that has ended already needs no word any more.
+    go?.on("error", () => {});
+    if (go instanceof Writable) go.end("go\n");
   }
 
   /** Undefined where it could not be started. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "../../../../infra/local/control-plane/apply.ts";
+import { systemClock } from "../../../../lib/base/clock.ts";
 import { assertStatus } from "../assertions.ts";
 import type { Area } from "../contract-cluster.ts";
 import { ALLOW, type Answering, failing, listen, patching, register, webhookTests } from "../webhook.ts";
@@ -45,12 +47,15 @@ export function webhookFaultCases(area: () => Area): void {
     async (_t, webhook, hook) => {
       webhook.close();
 
-      const answer = await post("unreachable");
+      // A connection that was kept may break first.
+      const answer = await eventually(systemClock, "the connection to be refused", async () => {
+        const tried = await post("unreachable");
+        assertStatus(tried, { code: 500, reason: "InternalError", message: calling(hook, 'Post "') });
+        return tried.text.includes("connection refused") ? tried : undefined;
+      });
 
-      const message = new RegExp(
-        `^Internal error occurred: failed calling webhook "${hook}": failed to call webhook: Post "${webhook.url}\\?timeout=10s": dial tcp 127\\.0\\.0\\.1:\\d+: connect: connection refused$`,
-      );
-      assertStatus(answer, { code: 500, reason: "InternalError", message });
+      const words = `Post "${webhook.url}\\?timeout=10s": dial tcp 127\\.0\\.0\\.1:\\d+: connect: connection refused$`;
+      assertStatus(answer, { code: 500, reason: "InternalError", message: calling(hook, words) });
     },
   );
 
