@@ -185,6 +185,32 @@ describe("a beat, against a leader over HTTPS", { timeout: 60_000 }, () => {
     assert.equal(leaderFault(seen.error).cause, "TimedOut");
   });
 
+  it("gets through in the end when two of its requests are lost in silence", async () => {
+    await send();
+    const match = { verbs: ["patch"] };
+    const fault = world.leaderCluster.faults.add({ match, action: { kind: "hang" }, times: 2 });
+    const options = { clock: systemClock, timeoutMs: 600, mayCreate: async () => true };
+    const touchTs = touch();
+    const seen = await sendBeat(east, world.spec("east"), touchTs, options);
+    fault.remove();
+
+    assert.equal(seen.kind, "ok");
+    assert.equal(announce("east")?.metadata.annotations?.["touch-ts"], touchTs);
+  });
+
+  it("gives a leader that was found slow its whole time for one answer", async () => {
+    await send();
+    const sent = (): number => world.leaderCluster.requestLog.entries(({ verb }) => verb === "patch").length;
+    const fault = world.leaderCluster.faults.add({ match: { verbs: ["patch"] }, action: { kind: "hang" } });
+    const before = sent();
+    const options = { clock: systemClock, timeoutMs: 300, patient: true, mayCreate: async () => true };
+    const seen = await sendBeat(east, world.spec("east"), touch(), options);
+    fault.remove();
+
+    assert.equal(seen.kind, "failed");
+    assert.ok(sent() - before <= 1);
+  });
+
   it("tells a leader whose controller is down from one that cannot be reached", async () => {
     await send();
     await world.leader.stopWebhook();

@@ -40,6 +40,7 @@ export function countedConnector(
       list: (type, namespace, options) => counted(client.list(type, namespace, options)),
       create: (type, namespace, object, options) => counted(client.create(type, namespace, object, options)),
       mergePatch: (ref, patch, options) => counted(client.mergePatch(ref, patch, options)),
+      delete: (ref, preconditions, options) => counted(client.delete(ref, preconditions, options)),
       mergePatchStatus: (ref, patch, options) => counted(client.mergePatchStatus(ref, patch, options)),
       close: () => counted(client.close()),
     };
