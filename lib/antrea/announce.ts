@@ -62,12 +62,12 @@ export interface BeatOptions {
  * means that somebody was faster, so it is patched after all. Silence is tried again within the beat: a connection that
  * died unnoticed, or a packet's way that did, is not to cost a beat.
  *
- * @param touchTs a new value for each beat: the leader counts only what changes
+ * @param stamp gives `touch-ts`, another value for each try: the leader counts only what changes
  */
 export async function sendBeat(
   leader: LeaderCluster,
   spec: ClusterSetSpec,
-  touchTs: string,
+  stamp: () => string,
   options: BeatOptions,
 ): Promise<BeatObservation> {
   const { clock, timeoutMs, patient = false } = options;
@@ -78,10 +78,10 @@ export async function sendBeat(
   });
   for (let triesLeft = patient ? 1 : TRIES; ; triesLeft -= 1) {
     const nowMs = clock.monotonicMs();
-    const touched = await touch(leader, spec, touchTs, within(nowMs + (endMs - nowMs) / triesLeft));
+    const touched = await touch(leader, spec, stamp(), within(nowMs + (endMs - nowMs) / triesLeft));
     if (touched.kind !== "failed") return touched;
     if (touched.error.kind === "notFound")
-      return await createInstead(leader, spec, touchTs, { ...options, rest: within(endMs) });
+      return await createInstead(leader, spec, stamp(), { ...options, rest: within(endMs) });
     if (touched.error.kind !== "timeout" || triesLeft === 1 || options.signal?.aborted === true) return touched;
   }
 }
@@ -130,13 +130,18 @@ function provesAnnounce(error: KubeError): boolean {
 }
 
 function seen(object: KubeObject, ids: AnnounceIds, found: boolean): BeatObservation {
+  const terminating = object.metadata.deletionTimestamp !== undefined;
+  return { kind: "ok", found, mismatches: mismatchesOf(object, ids), terminating };
+}
+
+/** The fields of an announce that are not what they should be. */
+export function mismatchesOf(announce: KubeObject, ids: AnnounceIds): readonly IdMismatch[] {
   const fields = ["clusterID", "clusterSetID", "leaderClusterID"] as const;
-  const mismatches = fields.flatMap((field) => {
-    const there = object[field];
+  return fields.flatMap((field) => {
+    const there = announce[field];
     const text = typeof there === "string" ? there : "";
     return text === ids[field] ? [] : [{ field, wanted: ids[field], found: text }];
   });
-  return { kind: "ok", found, mismatches, terminating: object.metadata.deletionTimestamp !== undefined };
 }
 
 /** The mismatch in words: what is wrong on the leader, and what to do. */
