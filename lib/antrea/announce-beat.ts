@@ -33,16 +33,20 @@ export async function beat(
   const { clock, telemetry } = deps;
   const { signal } = m.controller;
   const startedMs = clock.monotonicMs();
-  const touchTs = touchTime(clock.now().getTime(), link.touchTs);
-  const seen = await sendBeat(link.client, link.spec, touchTs, {
+  let sentMs = startedMs;
+  const stamp = (): string => {
+    sentMs = clock.monotonicMs();
+    // Remembered of a failed try too: it may have arrived.
+    link.touchTs = touchTime(clock.now().getTime(), link.touchTs);
+    return link.touchTs;
+  };
+  const seen = await sendBeat(link.client, link.spec, stamp, {
     clock,
     timeoutMs: timing.beatTimeoutMs,
     patient: link.slow,
     signal,
     mayCreate: async (limit) => hold.mayWrite() && (await deps.mayCreate(m.membership, limit)) && hold.mayWrite(),
   });
-  // Also of a failed beat: it may have arrived.
-  link.touchTs = touchTs;
   // What was broken off, or belongs to a connection that has been replaced, says nothing.
   if (signal.aborted || m.link !== link) return undefined;
   const nowMs = clock.monotonicMs();
@@ -50,7 +54,7 @@ export async function beat(
   telemetry.beat({
     cluster: m.membership.cluster,
     outcome: throttled ? "throttled" : seen.kind,
-    ms: nowMs - startedMs,
+    ms: nowMs - sentMs,
   });
   link.slow = isSlow(seen, link.slow, nowMs - startedMs, timing.beatTimeoutMs);
   if (seen.kind === "ok") m.succeededMs = nowMs;

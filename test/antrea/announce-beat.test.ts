@@ -69,7 +69,7 @@ describe("a beat", () => {
     };
     let seen: unknown;
     const leader = new MemoryCluster();
-    void sendBeat(leader.client("leader"), spec, "1", {
+    void sendBeat(leader.client("leader"), spec, () => "1", {
       clock,
       timeoutMs: 8_000,
       mayCreate: async (signal) => {
