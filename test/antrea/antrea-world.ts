@@ -26,9 +26,9 @@ export interface AntreaWorld extends SimulatedWorld {
   leaderAsAdmin(): Promise<KubeClient>;
   /**
    * Lets time pass no faster than the connector's calls are answered: limits of the servers run by the same clock.
-   * @param ms in whole seconds
+   * @param stepMs how far the clock moves at a time, a second unless told otherwise
    */
-  pass(ms: number): Promise<void>;
+  pass(ms: number, stepMs?: number): Promise<void>;
   end(): Promise<void>;
 }
 
