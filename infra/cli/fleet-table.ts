@@ -40,10 +40,13 @@ const BARE = Object.fromEntries(
     .map((name) => [name.replace("mid-mid", "mid-mid"), ""]),
 );
 
+/** States that somebody wanted. */
+const CALM: ReadonlySet<MembershipView["state"]> = new Set(["Pending", "Paused", "Leaving"]);
+
 function state(m: MembershipView): string {
   const text = m.cause === undefined ? m.state : `${m.state} (${m.cause})`;
   if (m.state === "Connected") return styleText("green", text);
-  return styleText(m.state === "Pending" ? "yellow" : "red", text);
+  return styleText(CALM.has(m.state) ? "yellow" : "red", text);
 }
 
 function condition(c: MembershipView["conditions"][number]): string {

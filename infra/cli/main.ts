@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { doctorCommand } from "./doctor.ts";
+import { eventsCommand } from "./events.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
 import { joinCommand } from "./join.ts";
 import { leaveCommand } from "./leave.ts";
@@ -21,6 +23,8 @@ export function hawserCommand(): Command {
     .addCommand(resumeCommand())
     .addCommand(moveCommand())
     .addCommand(statusCommand())
+    .addCommand(doctorCommand())
+    .addCommand(eventsCommand())
     .addHelpText(
       "after",
       "\nExit codes: 0 all is well, 1 the command failed, 2 it was called wrongly, 3 what it shows is not as it should be.",

@@ -12,6 +12,7 @@ export interface TargetOptions {
 export interface Target {
   /** For messages: `stage prod in eu-central-1`, `the local world`. */
   readonly name: string;
+  readonly stage: string;
   readonly table: string;
   readonly functionPrefix: string;
   readonly region: string;
@@ -46,6 +47,7 @@ export function resolveTarget(options: TargetOptions, env: NodeJS.ProcessEnv = p
 export function localTarget(world: LocalWorldState): Target {
   return {
     name: "the local world",
+    stage: world.stage,
     table: world.table,
     functionPrefix: world.functionPrefix,
     region: world.region,
@@ -62,5 +64,6 @@ function deployedStage(stage: string, given: string | undefined, env: NodeJS.Pro
   if (!/^[a-z][a-z0-9-]{0,19}$/.test(stage)) {
     throw new CommandError(`--stage ${stage}: a stage is a lower-case name of at most 20 characters`, EXIT.usage);
   }
-  return { name: `stage ${stage} in ${region}`, table: `hawser-${stage}`, functionPrefix: `hawser-${stage}-`, region };
+  const name = `stage ${stage} in ${region}`;
+  return { name, stage, table: `hawser-${stage}`, functionPrefix: `hawser-${stage}-`, region };
 }

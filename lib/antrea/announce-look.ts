@@ -2,7 +2,7 @@ import { never } from "../base/result.ts";
 import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
 import { leaderToKeep } from "./announce-keep.ts";
 import { proveLeader } from "./announce-proof.ts";
-import { type AnnouncedMembership, leadsToTheSame, standing } from "./announced-membership.ts";
+import { type AnnouncedMembership, type LeaderLink, leadsToTheSame, standing } from "./announced-membership.ts";
 import type { ClusterSetSpec } from "./cluster-set.ts";
 import { shownLeader } from "./cluster-set-status.ts";
 import type { Fault } from "./fault.ts";
@@ -80,11 +80,20 @@ async function connect(
   if (isNew) m.restart(deps.clock.now().getTime());
   settleReading(m, clusterSet, deps, timing);
   const toKeep = leaderToKeep(m.membership, configuration);
-  m.link = { spec, client, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs, toKeep };
+  m.link = { spec, client, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs, slow: false, toKeep };
   m.departureOwed = false;
   m.deferredUntilMs = Number.NEGATIVE_INFINITY;
-  if (old !== undefined) await closeAfterBeat(m, old.client);
+  if (old !== undefined) await putAway(m, old, spec);
   return true;
+}
+
+/** The old connection is closed, or kept to take back an announce that no beat of the new one will ever find. */
+async function putAway(m: AnnouncedMembership, old: LeaderLink, next: ClusterSetSpec): Promise<void> {
+  const fields = ["clusterID", "clusterSetID", "leaderClusterID", "commonArea"] as const;
+  if (fields.every((field) => old.spec[field] === next[field])) return await closeAfterBeat(m, old.client);
+  await m.jobs.get("beat");
+  await m.replaced?.link.client.close();
+  m.replaced = { link: old, dueMs: Number.NEGATIVE_INFINITY, told: false };
 }
 
 /** The leader counts us as connected by the connection that is there. */
@@ -198,11 +207,13 @@ function withoutNews(
   if (m.link === undefined) m.observe({ kind, fault, found: false }, now);
 }
 
-/** Ends the connection to the leader, if there is one. */
+/** Ends the connections to the leader, if there are any. */
 export async function disconnect(m: AnnouncedMembership): Promise<void> {
-  const { link } = m;
+  const { link, replaced } = m;
   m.link = undefined;
+  m.replaced = undefined;
   if (link !== undefined) await closeAfterBeat(m, link.client);
+  await replaced?.link.client.close();
 }
 
 async function closeAfterBeat(m: AnnouncedMembership, client: { close(): Promise<void> }): Promise<void> {

@@ -32,7 +32,8 @@ export function isRival(rival: Rival | undefined): rival is Rival {
 
 /**
  * Asks, before a beat is sent, whether the announce still carries the stamp of the last one. An in-cluster agent
- * (antrea-mc-controller) that still runs writes one of its own between any two of ours. Asked soon after the connection and every ten minutes, and at
+ * (antrea-mc-controller) that still runs writes one of its own between any two of ours. Asked soon after the connection and
+ * every ten minutes, and at
  * the very next beat when there was one: a beat costs one request as a rule.
  */
 export async function lookForRival(

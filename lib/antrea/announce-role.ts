@@ -10,6 +10,7 @@ import { lookForRival } from "./announce-rival.ts";
 import { describeRound } from "./announce-round.ts";
 import { keepStatus, statusIsBehind } from "./announce-status.ts";
 import { keepTable, tableIsBehind } from "./announce-table.ts";
+import { withdraw, withdrawalIsDue } from "./announce-withdrawal.ts";
 import { AnnouncedMembership, type JobKind, type LeaderLink, leadsToTheSame } from "./announced-membership.ts";
 import type { ConnectivityObservation } from "./connectivity.ts";
 import { MemberVisits } from "./member-visit.ts";
@@ -48,11 +49,12 @@ class AnnounceRole implements RoleWork {
   async prepare(_revision: number, signal: AbortSignal): Promise<Result<void, StoreFailure>> {
     const read = await this.#deps.store.readShardMemberships(this.#shard, signal);
     if (!read.ok) return read;
-    const wanted = new Map(read.value.filter(isAnnounced).map((membership) => [membership.cluster, membership]));
+    const wanted = new Map(read.value.filter(isServed).map((membership) => [membership.cluster, membership]));
     const gone = [...this.#members.keys()].filter((cluster) => !wanted.has(cluster));
     // Awaited: once this revision counts as seen, no beat of a membership that is leaving may be under way.
     await Promise.all(gone.map(async (cluster) => await this.#drop(cluster)));
     for (const membership of wanted.values()) this.#take(membership);
+    await Promise.all([...this.#members.values()].map(async (m) => await this.#restOrWake(m)));
     // At once, and again when the looks have shown which of them share a leader.
     this.#ticker?.setTargets(this.#targets());
     await this.#lookAtAll(signal);
@@ -65,6 +67,7 @@ class AnnounceRole implements RoleWork {
       m.forgetTable();
       // What was in the way when the window prepared may have been mended long since.
       if (m.link === undefined) m.readDueMs = Number.NEGATIVE_INFINITY;
+      if (m.resting) m.observe({ kind: "paused" }, this.#deps.clock.now().getTime());
     }
     const stop = (): void => {
       for (const m of this.#members.values()) m.controller.abort();
@@ -99,6 +102,23 @@ class AnnounceRole implements RoleWork {
     if (!leadsToTheSame(known.membership, membership)) known.readDueMs = Number.NEGATIVE_INFINITY;
     known.connectedOnce ||= membership.connectedOnce;
     known.membership = membership;
+  }
+
+  /** A paused membership stays, so that its conditions say so; like one that leaves it has no beat under way any more. */
+  async #restOrWake(m: AnnouncedMembership): Promise<void> {
+    const paused = m.membership.paused === true;
+    if (paused === m.resting) return;
+    m.resting = paused;
+    m.readDueMs = Number.NEGATIVE_INFINITY;
+    if (!paused) return;
+    m.controller.abort();
+    await settled(m);
+    await disconnect(m);
+    m.controller = new AbortController();
+    m.readFault = undefined;
+    m.rival = undefined;
+    m.observe({ kind: "paused" }, this.#deps.clock.now().getTime());
+    this.#keep(m);
   }
 
   async #drop(cluster: string): Promise<void> {
@@ -152,7 +172,7 @@ class AnnounceRole implements RoleWork {
   async #beat(m: AnnouncedMembership): Promise<void> {
     const hold = this.#hold;
     const { link } = m;
-    if (hold === undefined || link === undefined || !hold.mayRepeat()) return;
+    if (hold === undefined || link === undefined || m.resting || !hold.mayRepeat()) return;
     if (this.#deps.clock.monotonicMs() < m.deferredUntilMs) {
       this.#deps.telemetry.beat({ cluster: m.membership.cluster, outcome: "withheld", ms: 0 });
       return;
@@ -162,8 +182,19 @@ class AnnounceRole implements RoleWork {
       if (this.#rivalIsDue(m, link)) await lookForRival(m, link, hold, this.#deps, this.#timing);
       if (m.link === link) refused = await beat(m, link, hold, this.#deps, this.#timing);
     });
+    if (m.lastChanceMs !== undefined) void this.#job(m, "chance", async () => await this.#tryLastChance(m, link));
     // Beside the grid: a member that does not answer must not hold up the next beat.
     if (refused !== undefined) void this.#beatAgain(m, link, refused);
+  }
+
+  /** A leader that asked to be left alone is asked once more before it would call us disconnected: the grid may be too late. */
+  async #tryLastChance(m: AnnouncedMembership, link: LeaderLink): Promise<void> {
+    const { clock } = this.#deps;
+    const waitMs = (m.lastChanceMs ?? 0) - clock.monotonicMs();
+    await clock.sleep(Math.ceil(Math.max(0, waitMs)) + 1, m.controller.signal);
+    if (m.lastChanceMs === undefined || m.link !== link || m.controller.signal.aborted) return;
+    await this.#beat(m);
+    this.#keep(m);
   }
 
   /** Only where our own stamp is known to stand: after a beat that was taken, on a grid point. */
@@ -180,7 +211,7 @@ class AnnounceRole implements RoleWork {
   }
 
   #lookIsDue(m: AnnouncedMembership): boolean {
-    return this.#deps.clock.monotonicMs() >= m.readDueMs;
+    return !m.resting && this.#deps.clock.monotonicMs() >= m.readDueMs;
   }
 
   async #look(m: AnnouncedMembership): Promise<void> {
@@ -188,11 +219,21 @@ class AnnounceRole implements RoleWork {
       const isNew = await look(m, this.#visits, this.#deps, this.#timing);
       if (isNew) {
         this.#ticker?.setTargets(this.#targets());
+        // Where the conditions start over they are seen to: what follows is a transition from there.
+        this.#keep(m);
+        await this.#withdraw(m);
         // As a new connection of the in-cluster agent does; the grid goes on from its next point.
         await this.#beat(m);
       }
       this.#keep(m);
     });
+  }
+
+  /** Before the first beat of another identity, so that it does not find the announce of the old one. */
+  async #withdraw(m: AnnouncedMembership): Promise<void> {
+    const hold = this.#hold;
+    if (hold === undefined || !withdrawalIsDue(m, this.#deps.clock.monotonicMs())) return;
+    await this.#job(m, "withdraw", async () => await withdraw(m, hold, this.#deps, this.#timing));
   }
 
   /** Starts what the table and the member's ClusterSet still lack. */
@@ -211,6 +252,7 @@ class AnnounceRole implements RoleWork {
     }
     keepStatusToo();
     if (leaderIsOwed(m)) void this.#job(m, "keep", async () => await keepLeader(m, hold, this.#deps));
+    void this.#withdraw(m);
     if (m.departureOwed) void this.#job(m, "departure", async () => await noteDeparture(m, hold, this.#deps));
   }
 
@@ -229,8 +271,8 @@ class AnnounceRole implements RoleWork {
   }
 }
 
-function isAnnounced({ protocol, phase, paused }: Membership): boolean {
-  return protocol === "antrea" && paused !== true && (phase === "joining" || phase === "joined");
+function isServed({ protocol, phase }: Membership): boolean {
+  return protocol === "antrea" && (phase === "joining" || phase === "joined");
 }
 
 async function settled(m: AnnouncedMembership): Promise<void> {

@@ -5,7 +5,7 @@ import type { NewHistoryEvent } from "../state/history.ts";
 import type { AnnounceDependencies } from "./announce-deps.ts";
 import type { AnnouncedMembership } from "./announced-membership.ts";
 import { type Connectivity, type ConnectivityCondition, summarise } from "./connectivity.ts";
-import { ANNOUNCE_AREA, CONNECTIVITY_TYPES, type ConnectivityType } from "./names.ts";
+import { ANNOUNCE_AREA, CONNECTIVITY_TYPES, type ConnectivityType, REASON_PAUSED } from "./names.ts";
 
 const AREA = { protocol: "antrea", area: ANNOUNCE_AREA } as const;
 const FIELD = { Ready: "ready", IsLeader: "isLeader" } as const satisfies Record<ConnectivityType, keyof Connectivity>;
@@ -111,6 +111,8 @@ function owesFirstConnection(m: AnnouncedMembership, published: Connectivity): b
 function eventOf(m: AnnouncedMembership, { ready }: Connectivity): NewHistoryEvent | undefined {
   const before = m.written.get("Ready");
   const sameState = before?.status === ready.status && (before.cause === undefined) === (ready.cause === undefined);
+  // Of a pause the history tells already, by whoever asked for it.
+  if (ready.reason === REASON_PAUSED) return undefined;
   if (sameState || (ready.status === "Unknown" && ready.cause === undefined)) return undefined;
   const unknown = ready.cause === "ClusterSetMissing" ? "WaitingForClusterSet" : "NotYetConnected";
   const kind = { True: "Connected", False: "Disconnected", Unknown: unknown }[ready.status];

@@ -36,11 +36,16 @@ export type BeatObservation =
   /** There is no announce and `mayCreate` said no: neither a success nor a failure. */
   | { readonly kind: "withheld" };
 
+/** A request that is lost is sent this often within one beat, each time with an equal part of what is left of it. */
+const TRIES = 3;
+
 /** How a beat is sent. */
 export interface BeatOptions {
   readonly clock: Clock;
   /** The whole beat, in milliseconds; to be shorter than the interval. */
   readonly timeoutMs: number;
+  /** The leader is slow: it has the whole time for one answer, instead of a part of it for each of several tries. */
+  readonly patient?: boolean;
   readonly signal?: AbortSignal;
   /**
    * Asked before an announce is made where there is none: a membership that is leaving must not make it again. To be
@@ -54,26 +59,42 @@ export interface BeatOptions {
  * annotations stay, and no write of theirs can conflict. Only where there is no announce yet one is created.
  *
  * A conflict is tried once more: the API server reports one when other writes kept getting in between. AlreadyExists
- * means that somebody was faster, so it is patched after all.
+ * means that somebody was faster, so it is patched after all. Silence is tried again within the beat: a connection that
+ * died unnoticed, or a packet's way that did, is not to cost a beat.
  *
- * @param touchTs a new value for each beat: the leader counts only what changes
+ * @param stamp gives `touch-ts`, another value for each try: the leader counts only what changes
  */
 export async function sendBeat(
   leader: LeaderCluster,
   spec: ClusterSetSpec,
-  touchTs: string,
+  stamp: () => string,
   options: BeatOptions,
 ): Promise<BeatObservation> {
-  const startedMs = options.clock.monotonicMs();
-  const rest = (): CallOptions => ({
-    timeoutMs: Math.max(1, options.timeoutMs - (options.clock.monotonicMs() - startedMs)),
+  const { clock, timeoutMs, patient = false } = options;
+  const endMs = clock.monotonicMs() + timeoutMs;
+  const within = (untilMs: number) => (): CallOptions => ({
+    timeoutMs: Math.max(1, untilMs - clock.monotonicMs()),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
+  for (let triesLeft = patient ? 1 : TRIES; ; triesLeft -= 1) {
+    const nowMs = clock.monotonicMs();
+    const touched = await touch(leader, spec, stamp(), within(nowMs + (endMs - nowMs) / triesLeft));
+    if (touched.kind !== "failed") return touched;
+    if (touched.error.kind === "notFound")
+      return await createInstead(leader, spec, stamp(), { ...options, rest: within(endMs) });
+    if (touched.error.kind !== "timeout" || triesLeft === 1 || options.signal?.aborted === true) return touched;
+  }
+}
 
-  const first = await touch(leader, spec, touchTs, rest);
-  if (first.kind !== "failed" || first.error.kind !== "notFound") return first;
+/** A lost create is not repeated: the next beat finds out whether it arrived. */
+async function createInstead(
+  leader: LeaderCluster,
+  spec: ClusterSetSpec,
+  touchTs: string,
+  options: BeatOptions & { readonly rest: () => CallOptions },
+): Promise<BeatObservation> {
+  const { rest } = options;
   if (!(await withinRest(options, rest().timeoutMs))) return { kind: "withheld" };
-
   const object = announceObject(spec, spec.commonArea, { [TOUCH_ANNOTATION]: touchTs });
   const created = await leader.create(MEMBER_CLUSTER_ANNOUNCES, spec.commonArea, object, rest());
   if (created.ok) return seen(created.value.object, spec, false);
@@ -109,13 +130,18 @@ function provesAnnounce(error: KubeError): boolean {
 }
 
 function seen(object: KubeObject, ids: AnnounceIds, found: boolean): BeatObservation {
+  const terminating = object.metadata.deletionTimestamp !== undefined;
+  return { kind: "ok", found, mismatches: mismatchesOf(object, ids), terminating };
+}
+
+/** The fields of an announce that are not what they should be. */
+export function mismatchesOf(announce: KubeObject, ids: AnnounceIds): readonly IdMismatch[] {
   const fields = ["clusterID", "clusterSetID", "leaderClusterID"] as const;
-  const mismatches = fields.flatMap((field) => {
-    const there = object[field];
+  return fields.flatMap((field) => {
+    const there = announce[field];
     const text = typeof there === "string" ? there : "";
     return text === ids[field] ? [] : [{ field, wanted: ids[field], found: text }];
   });
-  return { kind: "ok", found, mismatches, terminating: object.metadata.deletionTimestamp !== undefined };
 }
 
 /** The mismatch in words: what is wrong on the leader, and what to do. */

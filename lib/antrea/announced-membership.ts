@@ -16,7 +16,7 @@ import type { LeaderCluster } from "./ports.ts";
 import { publish } from "./publication.ts";
 
 /** Kinds of work for one membership that may be under way side by side. */
-export type JobKind = "beat" | "look" | "table" | "status" | "keep" | "departure";
+export type JobKind = "beat" | "chance" | "look" | "table" | "status" | "keep" | "departure" | "withdraw";
 
 /** A fault and since when there is one, in milliseconds since the epoch. */
 export interface StandingFault {
@@ -39,8 +39,17 @@ export interface LeaderLink {
   readonly clusterSetUid: string;
   /** `touch-ts` of the last beat. */
   touchTs: string | undefined;
+  /** The last beats were answered late or not at all: it has the whole time of a beat for one answer. */
+  slow: boolean;
   /** What is to be kept of it once it has taken a beat; holds a secret, and goes when that is done. */
   toKeep: LeaderToKeep | undefined;
+}
+
+/** A connection whose announce is to be taken back: when that is tried next, monotonic, and whether people were told of a failure. */
+export interface ReplacedLink {
+  readonly link: LeaderLink;
+  readonly dueMs: number;
+  readonly told: boolean;
 }
 
 /** True when both lead to the same member in the same way: what was read for one holds for the other. */
@@ -67,6 +76,10 @@ export class AnnouncedMembership {
   /** Ends what is under way for this membership alone. */
   controller = new AbortController();
   link: LeaderLink | undefined;
+  /** A connection of another identity, whose announce is to be taken back before it is closed. */
+  replaced: ReplacedLink | undefined;
+  /** It is paused: nothing is sent to its leader, and its member is not looked at. */
+  resting = false;
   clusterSet: ObservedClusterSet | undefined;
   /** Looks in a row that found no ClusterSet. */
   missing = 0;
@@ -80,6 +93,8 @@ export class AnnouncedMembership {
   readDueMs = Number.NEGATIVE_INFINITY;
   /** Until when the leader asked to be left alone, monotonic. */
   deferredUntilMs = Number.NEGATIVE_INFINITY;
+  /** When a leader that asked for it is asked once more, off the grid, monotonic. */
+  lastChanceMs: number | undefined;
   /** Another agent that announces the same member, and when it is looked for again, monotonic. */
   rival: Rival | undefined;
   rivalDueMs = Number.NEGATIVE_INFINITY;
@@ -168,6 +183,10 @@ export class AnnouncedMembership {
   }
 
   #count(observation: ConnectivityObservation, now: number): void {
+    if (observation.kind === "paused") {
+      this.failing = undefined;
+      return;
+    }
     if (observation.kind === "announced") {
       this.failing = observation.mismatch === undefined ? undefined : this.#another(observation.mismatch, now);
       return;

@@ -38,7 +38,7 @@ export type ClusterSetSearch =
 
 /** Finds the ClusterSet of a membership in the member. */
 export async function findClusterSet(
-  member: MemberCluster,
+  member: Pick<MemberCluster, "cluster" | "get" | "list">,
   choice: ClusterSetChoice,
   options: CallOptions,
 ): Promise<ClusterSetSearch> {

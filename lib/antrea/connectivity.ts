@@ -3,7 +3,13 @@ import { never } from "../base/result.ts";
 import type { Condition } from "../state/condition.ts";
 import type { Summary } from "../state/membership.ts";
 import type { Fault } from "./fault.ts";
-import { MESSAGE_IS_LEADER, MESSAGE_LEADER_ADDED, REASON_DISCONNECTED } from "./names.ts";
+import {
+  MESSAGE_IS_LEADER,
+  MESSAGE_LEADER_ADDED,
+  MESSAGE_PAUSED,
+  REASON_DISCONNECTED,
+  REASON_PAUSED,
+} from "./names.ts";
 
 /** A condition without the order of writers, which only the table knows. */
 export type ConnectivityCondition = Omit<Condition, "assignment" | "fence">;
@@ -26,7 +32,9 @@ export type ConnectivityObservation =
   /** What the member says about its leader cannot be used: no beat is possible until a person mends it. */
   | { readonly kind: "misconfigured"; readonly fault: Fault }
   /** The member has no ClusterSet (yet). */
-  | { readonly kind: "waiting"; readonly fault: Fault };
+  | { readonly kind: "waiting"; readonly fault: Fault }
+  /** A person has asked for a rest: nothing is sent, so nothing is known. */
+  | { readonly kind: "paused" };
 
 /** What may be tuned. */
 export interface ConnectivityOptions {
@@ -87,6 +95,8 @@ export function decideConnectivity(
         ready: next(before.ready, now, { status: "Unknown", reason: "", failures: 0, fault: observation.fault }),
         isLeader: next(before.isLeader, now, { status: "False", reason: "", failures: 0, fault: observation.fault }),
       };
+    case "paused":
+      return { ready: paused(before.ready, now), isLeader: { ...before.isLeader, observedAt: now } };
     default:
       return never(observation);
   }
@@ -94,7 +104,8 @@ export function decideConnectivity(
 
 /** The line about the membership that goes with these conditions. */
 export function summarise(connectivity: Connectivity): Summary {
-  const { status, cause, lastTransitionTime } = connectivity.ready;
+  const { status, reason, cause, lastTransitionTime } = connectivity.ready;
+  if (reason === REASON_PAUSED) return { state: "Paused", since: lastTransitionTime };
   const state = { True: "Connected", False: "Disconnected", Unknown: "Pending" } as const;
   return { state: state[status], ...(cause === undefined ? {} : { cause }), since: lastTransitionTime };
 }
@@ -112,6 +123,11 @@ function afterFailure(
   // Connected, and not yet enough failures to say otherwise: only the count tells.
   if (before.status === "True") return { ...before, observedAt: now, failures };
   return next(before, now, { status: "Unknown", reason: "", failures, fault });
+}
+
+function paused(before: ConnectivityCondition, now: number): ConnectivityCondition {
+  const rest = { status: "Unknown", reason: REASON_PAUSED, failures: 0, fault: undefined } as const;
+  return { ...next(before, now, rest), message: MESSAGE_PAUSED };
 }
 
 function leaderSeen(before: ConnectivityCondition, found: boolean, now: number): ConnectivityCondition {

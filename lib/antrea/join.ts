@@ -87,9 +87,9 @@ async function announceTo(
 ): Promise<FirstAnnounce> {
   const leader = connector.connectLeader(`leader of ${cluster}`, connection);
   try {
-    const touchTs = touchTime(clock.now().getTime(), undefined);
+    const stamp = (): string => touchTime(clock.now().getTime(), undefined);
     const mayCreate = async (): Promise<boolean> => true;
-    const seen = await sendBeat(leader, spec, touchTs, { clock, timeoutMs, signal, mayCreate });
+    const seen = await sendBeat(leader, spec, stamp, { clock, timeoutMs, signal, mayCreate });
     if (seen.kind === "withheld") throw new Error("a first announce is never withheld");
     if (seen.kind === "failed") return { kind: "failed", fault: leaderFault(seen.error) };
     const { clusterID, clusterSetID, leaderClusterID } = spec;

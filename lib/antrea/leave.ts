@@ -119,9 +119,9 @@ async function leaveBy(
  * Only an announce of this very member, and only the one that was seen: its name and our identity in the leader bind it
  * to the cluster ID, the UID to the object.
  */
-async function deleteAnnounce(
-  leader: LeaderToLeave,
-  { commonArea, clusterID }: KeptLeader,
+export async function deleteAnnounce(
+  leader: Pick<LeaderToLeave, "get" | "delete">,
+  { commonArea, clusterID }: Pick<KeptLeader, "commonArea" | "clusterID">,
   options: CallOptions,
 ): Promise<Result<"deleted" | "absent", KubeError>> {
   const ref = announceRef(commonArea, clusterID);

@@ -21,6 +21,12 @@ export type ConnectivityType = (typeof CONNECTIVITY_TYPES)[number];
 /** The reason of `Ready` while a leader cannot be reached. */
 export const REASON_DISCONNECTED = "Disconnected";
 
+/** The reason of `Ready` while a person has asked that nothing be sent; Hawser's own. */
+export const REASON_PAUSED = "Paused";
+
+/** Message of `Ready` during a pause. */
+export const MESSAGE_PAUSED = "Paused on request: nothing is announced until it is resumed";
+
 /** Message of both conditions before the first beat. */
 export const MESSAGE_LEADER_ADDED = "Leader cluster added";
 

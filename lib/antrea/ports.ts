@@ -13,7 +13,7 @@ import type { ShardStore } from "../state/shard-store.ts";
 export type MemberCluster = Pick<KubeClient, "cluster" | "get" | "list" | "mergePatchStatus" | "close">;
 
 /** The leader, seen with the token of the member's Secret. Kept for as long as it is beaten to. */
-export type LeaderCluster = Pick<KubeClient, "cluster" | "get" | "mergePatch" | "create" | "close">;
+export type LeaderCluster = Pick<KubeClient, "cluster" | "get" | "mergePatch" | "create" | "delete" | "close">;
 
 /** Makes clients. Neither call sends anything to the cluster. */
 export interface ClusterConnector {

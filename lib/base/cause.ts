@@ -14,6 +14,7 @@ export const CAUSES = [
   "ConfigurationInvalid",
   "CommonAreaNotFound",
   "ClusterSetMissing",
+  "ClockOutOfSync",
   "ServerError",
 ] as const;
 

@@ -64,11 +64,12 @@ export interface KubeClient {
   /** Name of the cluster in messages. */
   readonly cluster: string;
   get(ref: ObjectRef, options: CallOptions): Promise<Result<Answer<KubeObject>, KubeError>>;
+  /** POST; a dry run is admitted and answered, and makes nothing. */
   create(
     type: ResourceType,
     namespace: string | undefined,
     object: KubeObject,
-    options: CallOptions,
+    options: CallOptions & { readonly dryRun?: boolean },
   ): Promise<Result<Answer<KubeObject>, KubeError>>;
   /** PUT; the object carries its resourceVersion. */
   update(ref: ObjectRef, object: KubeObject, options: CallOptions): Promise<Result<Answer<KubeObject>, KubeError>>;

@@ -47,8 +47,13 @@ class HttpKubeClient implements KubeClient {
     return this.#object({ method: "GET", path, operation: "get", repeatable: "read" }, describe(ref), options);
   }
 
-  create(type: ResourceType, namespace: string | undefined, object: KubeObject, options: CallOptions): ObjectAnswer {
-    const path = collectionPath(type, namespace);
+  create(
+    type: ResourceType,
+    namespace: string | undefined,
+    object: KubeObject,
+    options: CallOptions & { readonly dryRun?: boolean },
+  ): ObjectAnswer {
+    const path = dryPath(collectionPath(type, namespace), options.dryRun);
     const name = object.metadata.name ?? `${object.metadata.generateName ?? ""}*`;
     const write = { method: "POST", path, operation: "create", repeatable: "once" } as const;
     return this.#write(write, JSON_TYPE, object, describe({ type, name, ...scope(namespace) }), options);
@@ -67,8 +72,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   mergePatch(ref: ObjectRef, patch: object, options: CallOptions & { readonly dryRun?: boolean }): ObjectAnswer {
-    const plain = objectPath(ref.type, ref.namespace, ref.name);
-    const path = plain !== undefined && options.dryRun === true ? `${plain}?dryRun=All` : plain;
+    const path = dryPath(objectPath(ref.type, ref.namespace, ref.name), options.dryRun);
     const write = { method: "PATCH", path, operation: "patch", repeatable: patchRepeatable(patch) } as const;
     return this.#write(write, MERGE_PATCH_TYPE, patch, describe(ref), options);
   }
@@ -180,6 +184,11 @@ interface Call {
   readonly repeatable: ApiRequest["repeatable"];
   readonly contentType?: string;
   readonly body?: string;
+}
+
+/** A write that is only asked about (Kubernetes API concepts, "Dry-run"). */
+function dryPath(path: string | undefined, dryRun: boolean | undefined): string | undefined {
+  return path !== undefined && dryRun === true ? `${path}?dryRun=All` : path;
 }
 
 /** A merge patch has the same effect twice, unless it is bound to the version before it. */

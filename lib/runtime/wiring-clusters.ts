@@ -29,7 +29,7 @@ export function createClusterConnector(access: ClusterAccess): Clusters {
   return {
     connectMember: async (member, signal): Promise<Result<LeavingMember, KubeError | UserError>> => {
       const { cluster } = member;
-      const connection = await resolve(cluster, member.access.kubeconfig, access, signal);
+      const connection = await resolveAccess(cluster, member.access.kubeconfig, access, signal);
       if (!connection.ok) return connection;
       const client = createKubeClient({ cluster, connection: connection.value, purpose: "member", connections });
       return ok(noticing(client, () => access.kubeconfigs.forget(member.access.kubeconfig)));
@@ -65,10 +65,11 @@ function noticing(client: KubeClient, forget: () => void): LeavingMember {
   };
 }
 
-async function resolve(
+/** The connection that a membership's access leads to. */
+export async function resolveAccess(
   cluster: string,
   reference: KubeconfigReference,
-  { fileAccess, kubeconfigs }: ClusterAccess,
+  { fileAccess, kubeconfigs }: Pick<ClusterAccess, "fileAccess" | "kubeconfigs">,
   signal: AbortSignal,
 ): Promise<Result<Connection, KubeError | UserError>> {
   const { context } = reference;

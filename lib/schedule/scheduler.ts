@@ -22,15 +22,25 @@ export interface EnsuredSchedule {
   readonly paused: boolean;
 }
 
+/** A schedule's name within its group. */
+interface Named {
+  readonly name: string;
+  readonly group: string;
+}
+
 /** Makes the schedules of EventBridge Scheduler agree with the plan. Every method may be repeated. */
 export interface Scheduler {
   /** Creates the schedule, or puts right what we own of it; its state and its dates belong to people. */
   ensure(planned: PlannedSchedule, signal?: AbortSignal): Promise<Result<EnsuredSchedule, ScheduleError>>;
   /** Deletes the schedule; `absent` when there was none. */
-  remove(
-    schedule: { readonly name: string; readonly group: string },
-    signal?: AbortSignal,
-  ): Promise<Result<"removed" | "absent", ScheduleError>>;
+  remove(schedule: Named, signal?: AbortSignal): Promise<Result<"removed" | "absent", ScheduleError>>;
+}
+
+/** A schedule as it is now. */
+export interface FoundSchedule {
+  /** False when a person has disabled it. */
+  readonly enabled: boolean;
+  readonly expression: string;
 }
 
 /** One call, retries of the SDK included, in milliseconds. */
@@ -64,10 +74,18 @@ export class SdkScheduler implements Scheduler {
     }
   }
 
-  async remove(
-    schedule: { readonly name: string; readonly group: string },
-    signal?: AbortSignal,
-  ): Promise<Result<"removed" | "absent", ScheduleError>> {
+  /** The schedule as it is; undefined when there is none. */
+  async read(schedule: Named, signal?: AbortSignal): Promise<Result<FoundSchedule | undefined, ScheduleError>> {
+    try {
+      const found = await this.#read(schedule, signal);
+      if (found === undefined) return ok(undefined);
+      return ok({ enabled: found.State !== "DISABLED", expression: found.ScheduleExpression ?? "" });
+    } catch (error) {
+      return failed(toScheduleError(`read schedule ${schedule.name}`, error));
+    }
+  }
+
+  async remove(schedule: Named, signal?: AbortSignal): Promise<Result<"removed" | "absent", ScheduleError>> {
     const command = new DeleteScheduleCommand({
       Name: schedule.name,
       GroupName: schedule.group,
@@ -130,7 +148,7 @@ export class SdkScheduler implements Scheduler {
     }
   }
 
-  async #read(planned: PlannedSchedule, signal?: AbortSignal): Promise<GetScheduleCommandOutput | undefined> {
+  async #read(planned: Named, signal?: AbortSignal): Promise<GetScheduleCommandOutput | undefined> {
     const command = new GetScheduleCommand({ Name: planned.name, GroupName: planned.group });
     try {
       return await this.#call(signal, (abortSignal) => this.#client.send(command, { abortSignal }));

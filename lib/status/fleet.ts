@@ -47,6 +47,10 @@ export interface MembershipView {
   readonly since: string;
   readonly phase: Membership["phase"];
   readonly shard: string;
+  /** Roles whose schedule a person has disabled: no window begins to work them. */
+  readonly disabledSchedules?: readonly string[];
+  /** How far a leave has come that does not end by itself. */
+  readonly leave?: { readonly attempts: number; readonly problem?: string; readonly nextAttemptAt?: string };
   /** When the last complete round of beats ended. */
   readonly lastRoundAt?: string;
   readonly window?: WindowView;
@@ -71,28 +75,75 @@ export function isHealthy(fleet: FleetView): boolean {
 export function viewMembership(
   membership: Membership,
   conditions: readonly (Condition & { readonly type: string })[],
-  baton: BatonView | undefined,
+  { baton, disabledRoles = [] }: ShardView,
   now: number,
 ): MembershipView {
   const role = BEATING_ROLE[membership.protocol];
   const held = baton?.holder !== undefined && (baton.expiresAt ?? 0) + SKEW_MS > now;
   const { state, cause, since } = membership.summary;
-  const failing = baton?.exceptions?.[membership.cluster];
-  const working = membership.phase === "joined" || membership.phase === "joining";
-  const note =
-    !held && working ? "no holder" : failing === undefined ? undefined : `${failing.kind}, ${failing.count} in a row`;
+  const beating = isBeating(membership);
+  const note = noteOf(membership, held, { baton, disabledRoles }, now);
   return {
     cluster: membership.cluster,
     protocol: membership.protocol,
-    state: held || !working ? state : "Unknown",
+    state: held || !beating ? state : "Unknown",
     ...(cause === undefined ? {} : { cause }),
     ...(note === undefined ? {} : { note }),
     since: stamp(since),
     phase: membership.phase,
     shard: membership.shard,
+    ...(disabledRoles.length === 0 ? {} : { disabledSchedules: disabledRoles }),
+    ...(membership.leave === undefined ? {} : { leave: viewLeave(membership.leave) }),
     ...(baton?.roundAt === undefined ? {} : { lastRoundAt: stamp(baton.roundAt) }),
-    ...(held ? { window: viewWindow(role, baton, now) } : {}),
+    ...(held && baton !== undefined ? { window: viewWindow(role, baton, now) } : {}),
     conditions: conditions.map(viewCondition),
+  };
+}
+
+/** What is known of the shard that a membership is in. */
+export interface ShardView {
+  readonly baton?: BatonView | undefined;
+  readonly disabledRoles?: readonly string[];
+}
+
+/** True when there are to be beats: a membership that rests or leaves needs no window. */
+function isBeating({ phase, paused }: Membership): boolean {
+  return paused !== true && (phase === "joined" || phase === "joining");
+}
+
+/** What needs a word, the most important first. */
+function noteOf(
+  membership: Membership,
+  held: boolean,
+  { baton, disabledRoles = [] }: ShardView,
+  now: number,
+): string | undefined {
+  const { leave } = membership;
+  if (membership.phase === "leaving" || membership.phase === "left") {
+    return leave?.problem === undefined ? "leaving" : `leaving, ${leave.attempts} tries so far: ${leave.problem}`;
+  }
+  if (membership.paused === true) return "paused, until it is resumed";
+  const notes: string[] = [];
+  if (!held) notes.push("no holder");
+  if (disabledRoles.length > 0) notes.push(`paused by console: schedule of ${disabledRoles.join(", ")} is disabled`);
+  const exception = baton?.exceptions?.[membership.cluster];
+  if (held && exception !== undefined) notes.push(wordsOf(exception, now));
+  return notes.length === 0 ? undefined : notes.join("; ");
+}
+
+function wordsOf({ kind, count, since }: NonNullable<BatonView["exceptions"]>[string], now: number): string {
+  const minutes = Math.max(0, Math.round((now - since) / 60_000));
+  if (kind === "InClusterAgentRunning") {
+    return `an in-cluster agent announces it too, since ${minutes} min: stop its Deployment antrea-mc-controller`;
+  }
+  return count === 0 ? kind : `${kind}, ${count} in a row`;
+}
+
+function viewLeave({ attempts, problem, nextAttemptAt }: NonNullable<Membership["leave"]>) {
+  return {
+    attempts,
+    ...(problem === undefined ? {} : { problem }),
+    ...(nextAttemptAt === undefined ? {} : { nextAttemptAt: stamp(nextAttemptAt) }),
   };
 }
 
@@ -111,8 +162,8 @@ export async function readFleet(
     startFrom = page.value.next;
   } while (startFrom !== undefined);
 
-  const batons = await readBatons(reader, memberships, signal);
-  if (!batons.ok) return batons;
+  const shards = await readShards(reader, memberships, signal);
+  if (!shards.ok) return shards;
   const views: MembershipView[] = [];
   for (let i = 0; i < memberships.length; i += PARALLEL_READS) {
     const part = memberships.slice(i, i + PARALLEL_READS);
@@ -121,27 +172,29 @@ export async function readFleet(
       const conditions = read[index];
       if (conditions === undefined) continue;
       if (!conditions.ok) return conditions;
-      const baton = batons.value.get(batonName(membership));
-      views.push(viewMembership(membership, conditions.value, baton, clock.now().getTime()));
+      const shard = shards.value.get(batonName(membership)) ?? {};
+      views.push(viewMembership(membership, conditions.value, shard, clock.now().getTime()));
     }
   }
   views.sort((a, b) => a.cluster.localeCompare(b.cluster) || a.protocol.localeCompare(b.protocol));
   return ok({ at: stamp(clock.now().getTime()), memberships: views });
 }
 
-async function readBatons(
+async function readShards(
   reader: StatusReader,
   memberships: readonly Membership[],
   signal: AbortSignal,
-): Promise<Result<ReadonlyMap<string, BatonView>, StateError>> {
+): Promise<Result<ReadonlyMap<string, ShardView>, StateError>> {
   const wanted = new Map(memberships.map((m) => [batonName(m), m]));
-  const batons = new Map<string, BatonView>();
-  for (const [name, membership] of wanted) {
-    const baton = await reader.readBaton(BEATING_ROLE[membership.protocol], membership.shard, signal);
+  const shards = new Map<string, ShardView>();
+  for (const [name, { protocol, shard }] of wanted) {
+    const baton = await reader.readBaton(BEATING_ROLE[protocol], shard, signal);
     if (!baton.ok) return baton;
-    if (baton.value !== undefined) batons.set(name, baton.value);
+    const read = await reader.readShard(shard, signal);
+    if (!read.ok) return read;
+    shards.set(name, { baton: baton.value, disabledRoles: read.value?.disabledRoles ?? [] });
   }
-  return ok(batons);
+  return ok(shards);
 }
 
 function batonName(membership: Membership): string {

@@ -1,7 +1,9 @@
 import type { Result } from "../base/result.ts";
 import type { Condition } from "../state/condition.ts";
 import type { StateError } from "../state/errors.ts";
+import type { HistoryPage } from "../state/history-store.ts";
 import type { Membership, Protocol } from "../state/membership.ts";
+import type { Shard } from "../state/shard.ts";
 
 /** One page of memberships, and where the next one starts. */
 export interface MembershipPage {
@@ -34,4 +36,15 @@ export interface StatusReader {
     signal: AbortSignal,
   ): Promise<Result<readonly (Condition & { readonly type: string; readonly area: string })[], StateError>>;
   readBaton(role: string, shard: string, signal: AbortSignal): Promise<Result<BatonView | undefined, StateError>>;
+  readShard(shard: string, signal: AbortSignal): Promise<Result<Pick<Shard, "disabledRoles"> | undefined, StateError>>;
+}
+
+/** What the history of a cluster is read by. */
+export interface EventReader {
+  /** Newest first; `next` is the `before` of the page that follows. */
+  readEvents(
+    cluster: string,
+    page: { readonly limit: number; readonly before?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Result<HistoryPage, StateError>>;
 }

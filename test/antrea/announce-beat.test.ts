@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import { sendBeat } from "../../lib/antrea/announce.ts";
-import { deferral } from "../../lib/antrea/announce-beat.ts";
+import { deferral, lastChance } from "../../lib/antrea/announce-beat.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { kubeError, MemoryCluster } from "./memory-cluster.ts";
 
@@ -18,9 +19,29 @@ describe("a leader that asks to be left alone", () => {
     assert.equal(deferral(throttled(86_400_000), undefined, 0), 60_000);
   });
 
-  it("is asked once more before it would call us disconnected, 30 s after the last success", () => {
-    assert.equal(deferral(throttled(25_000), 0, 10_000), 20_000);
+  it("is asked once more 27 s after the last success, before it would call us disconnected", () => {
+    assert.equal(deferral(throttled(25_000), 0, 10_000), 27_000);
     assert.equal(deferral(throttled(8_000), 0, 10_000), 18_000);
+    assert.equal(lastChance(0, 10_000), 27_000);
+    assert.deepEqual([lastChance(0, 27_000), lastChance(undefined, 1)], [undefined, undefined]);
+  });
+
+  it("is never left alone longer than it asks, nor asked again within that time unless it is the last chance", () => {
+    const times = fc.record({
+      retryAfterMs: fc.nat(100_000),
+      succeededMs: fc.option(fc.nat(100_000), { nil: undefined }),
+      sinceMs: fc.nat(60_000),
+    });
+    fc.assert(
+      fc.property(times, ({ retryAfterMs, succeededMs, sinceMs }) => {
+        const nowMs = (succeededMs ?? 0) + sinceMs;
+        const asked = nowMs + Math.min(retryAfterMs, 60_000);
+        const until = deferral(throttled(retryAfterMs), succeededMs, nowMs);
+        assert.ok(until >= nowMs && until <= asked);
+        assert.ok(until === asked || until === lastChance(succeededMs, nowMs));
+        if (succeededMs !== undefined && sinceMs < 27_000) assert.ok(until <= succeededMs + 27_000);
+      }),
+    );
   });
 
   it("is left alone as it asks when that moment has passed", () => {
@@ -48,7 +69,7 @@ describe("a beat", () => {
     };
     let seen: unknown;
     const leader = new MemoryCluster();
-    void sendBeat(leader.client("leader"), spec, "1", {
+    void sendBeat(leader.client("leader"), spec, () => "1", {
       clock,
       timeoutMs: 8_000,
       mayCreate: async (signal) => {

@@ -174,7 +174,7 @@ describe("a membership that changes", () => {
     assert.equal(h.store.memberships.get("east")?.leaveReason, "ClusterSetDeleted");
   });
 
-  it("sends no beat while it is paused, and beats again when it is resumed", async () => {
+  it("sends nothing to its leader while it is paused, shows it everywhere, and beats again when it is resumed", async () => {
     const { h } = await beating();
     const membership = h.store.memberships.get("east");
     assert.ok(membership);
@@ -185,11 +185,105 @@ describe("a membership that changes", () => {
     await h.clock.advance(60_000);
     assert.equal(h.requests("east", from).length, 0);
     assert.equal(h.leader().open, 0);
+    const ready = h.store.condition("east", "Ready");
+    assert.deepEqual([ready?.status, ready?.reason, ready?.cause], ["Unknown", "Paused", undefined]);
+    assert.equal(h.shown("east")[2], "Paused");
+    assert.equal(h.status("east").clusterStatuses?.[0]?.conditions[0]?.["reason"], "Paused");
+    assert.equal(h.status("east").conditions?.[0]?.["status"], "False");
 
-    h.store.add(membership);
+    const writes = h.store.writes;
+    const later = await h.start(2);
+    await h.clock.advance(60_000);
+    assert.deepEqual([h.requests("east", from).length, h.shown("east")[2]], [0, "Paused"]);
+    assert.equal(h.store.writes, writes, "a later window has nothing to add");
+    assert.deepEqual(later.rounds.at(-1)?.exceptions, {});
+
+    h.store.add({ ...membership });
     await h.prepare();
     await h.clock.advance(10_000);
-    assert.ok(h.requests("east", from).length > 0);
+    assert.deepEqual([h.requests("east", from).length > 0, h.shown("east")[2]], [true, "Connected"]);
+    assert.deepEqual(
+      h.store.events.map(({ kind }) => kind),
+      ["Connected", "Connected"],
+    );
+    assert.deepEqual(h.bugs, []);
+  });
+
+  it("has no beat under way once a pause counts as seen", async () => {
+    const { h } = await beating();
+    h.leader().fault = () => "hang";
+    await h.toGridPoint("east");
+    const membership = h.store.memberships.get("east");
+    assert.ok(membership);
+    h.store.add({ ...membership, paused: true });
+
+    await h.prepare();
+
+    assert.equal(h.leader().open, 0);
+    const from = h.leader().requests.length;
+    await h.clock.advance(30_000);
+    assert.equal(h.leader().requests.length, from);
+  });
+
+  it("takes its announce back from the old leader before it announces itself to another", async () => {
+    const { h } = await beating();
+    h.clusterSet("east", "south");
+
+    await h.clock.advance(60_000);
+
+    assert.equal(h.announce("east"), undefined);
+    assert.equal(h.announce("east", "south")?.["leaderClusterID"], "south");
+    assert.equal(h.shown("east")[0], "True");
+    assert.deepEqual([h.leader().open, h.leader("south").open], [0, 1]);
+    assert.deepEqual(
+      h.store.events.map(({ kind }) => kind),
+      ["Connected", "AnnounceWithdrawn", "Connected"],
+    );
+  });
+
+  it("leaves the announce of a former identity, and beats under the new one, when the old leader does not answer", async () => {
+    const { h } = await beating();
+    h.leader().fault = () => kubeError("network", { message: "north is away" });
+    h.clusterSet("east", "south");
+
+    await h.clock.advance(60_000);
+
+    assert.equal(h.announce("east", "south")?.["leaderClusterID"], "south");
+    const left = h.store.events.filter(({ kind }) => kind === "AnnounceLeftBehind");
+    assert.match(
+      left.map(({ message }) => message).join(),
+      /member-announce-from-east in leader north stays behind .*away/,
+    );
+
+    h.leader().fault = () => undefined;
+    await h.clock.advance(90_000);
+    assert.equal(h.announce("east"), undefined);
+    assert.equal(h.store.events.filter(({ kind }) => kind === "AnnounceLeftBehind").length, 1);
+    assert.equal(h.leader().open, 0);
+  });
+
+  it("announces itself under another cluster ID, and takes the announce of the former one back", async () => {
+    const { h } = await beating();
+    h.clusterSet("east", "north", { clusterID: "east-2" });
+
+    await h.clock.advance(60_000);
+
+    assert.equal(h.announce("east"), undefined);
+    assert.equal(h.announce("east-2")?.["clusterID"], "east-2");
+  });
+
+  it("keeps the announce of a ClusterSet that was made again with the same IDs", async () => {
+    const { h } = await beating();
+    const before = h.announce("east")?.metadata.uid;
+    h.member("east").remove(clusterSetRef(NAMESPACE, "set"));
+    h.clusterSet("east");
+
+    await h.clock.advance(60_000);
+
+    assert.equal(h.announce("east")?.metadata.uid, before);
+    assert.equal(h.shown("east")[0], "True");
+    assert.equal(h.store.memberships.get("east")?.phase, "joined");
+    assert.ok(h.leader().requests.every(({ verb }) => verb !== "delete"));
   });
 
   it("names an in-cluster agent that still announces the member, once, and forgets it when it has stopped", async () => {

@@ -46,7 +46,7 @@ describe("a beat, against a leader over HTTPS", { timeout: 60_000 }, () => {
     );
   const touch = (): string => new Date(Date.now() + (count += 1) * 1_000).toISOString();
   const send = async (more: Partial<ClusterSetSpec> = {}, as = east, mayCreate = true): Promise<BeatObservation> =>
-    await sendBeat(as, world.spec("east", more), touch(), {
+    await sendBeat(as, world.spec("east", more), touch, {
       clock: systemClock,
       timeoutMs: 5_000,
       mayCreate: async () => mayCreate,
@@ -174,7 +174,7 @@ describe("a beat, against a leader over HTTPS", { timeout: 60_000 }, () => {
 
   it("ends within its time limit when the leader hangs", async () => {
     const fault = world.leaderCluster.faults.add({ match: { verbs: ["patch"] }, action: { kind: "hang" } });
-    const seen = await sendBeat(east, world.spec("east"), touch(), {
+    const seen = await sendBeat(east, world.spec("east"), touch, {
       clock: systemClock,
       timeoutMs: 100,
       mayCreate: async () => true,
@@ -183,6 +183,34 @@ describe("a beat, against a leader over HTTPS", { timeout: 60_000 }, () => {
 
     assert.ok(seen.kind === "failed");
     assert.equal(leaderFault(seen.error).cause, "TimedOut");
+  });
+
+  it("gets through in the end when two of its requests are lost in silence", async () => {
+    await send();
+    const match = { verbs: ["patch"] };
+    const fault = world.leaderCluster.faults.add({ match, action: { kind: "hang" }, times: 2 });
+    const options = { clock: systemClock, timeoutMs: 600, mayCreate: async () => true };
+    const stamps: string[] = [];
+    const stamp = (): string => stamps[stamps.push(touch()) - 1] ?? "";
+    const seen = await sendBeat(east, world.spec("east"), stamp, options);
+    fault.remove();
+
+    assert.equal(seen.kind, "ok");
+    assert.equal(new Set(stamps).size, 3, "each try is news to the leader");
+    assert.equal(announce("east")?.metadata.annotations?.["touch-ts"], stamps.at(-1));
+  });
+
+  it("gives a leader that was found slow its whole time for one answer", async () => {
+    await send();
+    const sent = (): number => world.leaderCluster.requestLog.entries(({ verb }) => verb === "patch").length;
+    const fault = world.leaderCluster.faults.add({ match: { verbs: ["patch"] }, action: { kind: "hang" } });
+    const before = sent();
+    const options = { clock: systemClock, timeoutMs: 300, patient: true, mayCreate: async () => true };
+    const seen = await sendBeat(east, world.spec("east"), touch, options);
+    fault.remove();
+
+    assert.equal(seen.kind, "failed");
+    assert.ok(sent() - before <= 1);
   });
 
   it("tells a leader whose controller is down from one that cannot be reached", async () => {

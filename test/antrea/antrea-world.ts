@@ -24,11 +24,13 @@ export interface AntreaWorld extends SimulatedWorld {
   leaderAs(serviceAccount: string, namespace?: string): LeaderCluster;
   /** The leader for a client with a certificate of its administrator. */
   leaderAsAdmin(): Promise<KubeClient>;
+  /** A member for a client with a certificate of its administrator. */
+  memberAsAdmin(cluster: string): Promise<KubeClient>;
   /**
    * Lets time pass no faster than the connector's calls are answered: limits of the servers run by the same clock.
-   * @param ms in whole seconds
+   * @param stepMs how far the clock moves at a time, a second unless told otherwise
    */
-  pass(ms: number): Promise<void>;
+  pass(ms: number, stepMs?: number): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -54,6 +56,11 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
   const kubeconfigs = new Map(world.members.map(({ cluster, kubeconfig }) => [cluster, kubeconfig]));
   const { connector, pass } = countedConnector(kubeconfigs, connections, clock);
   const { leaderCluster } = world;
+  const asAdmin = async (cluster: string, kubeconfig: string): Promise<KubeClient> => {
+    const connection = await connectionFromKubeconfig(kubeconfig, {});
+    if (!connection.ok) throw new Error(connection.error.problem);
+    return createKubeClient({ cluster, connection: connection.value, purpose: "beat", connections });
+  };
   return {
     ...world,
     clock,
@@ -79,11 +86,9 @@ export async function startAntreaWorld(...names: readonly string[]): Promise<Ant
       } as const;
       return createKubeClient({ cluster: "leader", connection, purpose: "beat", connections });
     },
-    leaderAsAdmin: async () => {
-      const connection = await connectionFromKubeconfig(leaderCluster.adminKubeconfig(), {});
-      if (!connection.ok) throw new Error(connection.error.problem);
-      return createKubeClient({ cluster: "leader", connection: connection.value, purpose: "beat", connections });
-    },
+    leaderAsAdmin: async () => await asAdmin("leader", leaderCluster.adminKubeconfig()),
+    memberAsAdmin: async (cluster) =>
+      await asAdmin(cluster, world.memberClusters.get(cluster)?.adminKubeconfig() ?? ""),
     pass,
     end: async () => {
       await connections.close();

@@ -227,6 +227,7 @@ const observations = fc.oneof(
   { weight: 8, arbitrary: beats },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("misconfigured" as const), fault: faults }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("waiting" as const), fault: faults }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "paused" as const }) },
 );
 
 /** Every step of a random history: what was before, what was seen, what came out. */
@@ -294,9 +295,21 @@ describe("connectivity, for every history", () => {
     fc.assert(
       fc.property(fc.array(observations), threshold, (history, n) => {
         for (const { seen, out } of steps(history, n)) {
-          if (seen.kind === "announced" || out.ready.status === "True") continue;
+          if (seen.kind === "announced" || seen.kind === "paused" || out.ready.status === "True") continue;
           assert.equal(out.ready.message, seen.fault.message);
           assert.equal(out.ready.cause, seen.fault.cause);
+        }
+      }),
+    );
+  });
+
+  it("says that it is paused exactly after a pause, whatever was before", () => {
+    fc.assert(
+      fc.property(fc.array(observations), threshold, (history, n) => {
+        for (const { seen, out } of steps(history, n)) {
+          assert.equal(out.ready.reason === "Paused", seen.kind === "paused");
+          assert.equal(summarise(out).state === "Paused", seen.kind === "paused");
+          if (seen.kind === "paused") assert.deepEqual([out.ready.status, out.ready.cause], ["Unknown", undefined]);
         }
       }),
     );

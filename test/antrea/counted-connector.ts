@@ -12,9 +12,9 @@ export interface CountedConnector {
   readonly connector: ClusterConnector;
   /**
    * Lets time pass no faster than the connector's calls are answered: limits of the servers run by the same clock.
-   * @param ms in whole seconds
+   * @param stepMs how far the clock moves at a time: less than the time limits that are at play
    */
-  readonly pass: (ms: number) => Promise<void>;
+  readonly pass: (ms: number, stepMs?: number) => Promise<void>;
 }
 
 /** @param kubeconfigs of the members, by cluster */
@@ -40,6 +40,7 @@ export function countedConnector(
       list: (type, namespace, options) => counted(client.list(type, namespace, options)),
       create: (type, namespace, object, options) => counted(client.create(type, namespace, object, options)),
       mergePatch: (ref, patch, options) => counted(client.mergePatch(ref, patch, options)),
+      delete: (ref, preconditions, options) => counted(client.delete(ref, preconditions, options)),
       mergePatchStatus: (ref, patch, options) => counted(client.mergePatchStatus(ref, patch, options)),
       close: () => counted(client.close()),
     };
@@ -53,9 +54,9 @@ export function countedConnector(
       },
       connectLeader: (cluster, connection) => clientOf(cluster, connection, "beat"),
     },
-    pass: async (ms) => {
-      for (let passed = 0; passed < ms; passed += 1_000) {
-        await clock.advance(1_000);
+    pass: async (ms, stepMs = 1_000) => {
+      for (let passed = 0; passed < ms; passed += stepMs) {
+        await clock.advance(stepMs);
         do {
           await until(() => underWay.size === 0);
           await settleIo();

@@ -7,7 +7,7 @@ import { connectionFromKubeconfig } from "../../lib/kube/access/kubeconfig.ts";
 import { createKubeClient } from "../../lib/kube/http-kube-client.ts";
 import { type AntreaWorld, startAntreaWorld } from "./antrea-world.ts";
 
-export const PREFIX = "/hawser/test/";
+const PREFIX = "/hawser/test/";
 const GROUP = "multicluster.crd.antrea.io";
 
 /** An Antrea world with what leaving needs: a credential store, and the kinds that importing makes. */

@@ -6,7 +6,7 @@ import type { KubeError, KubeErrorKind } from "../../lib/kube/errors.ts";
 /** One request that the cluster was sent. */
 export interface MemoryRequest {
   /** `dryRun`: a patch that is to change nothing. */
-  readonly verb: "get" | "list" | "create" | "patch" | "dryRun" | "patchStatus";
+  readonly verb: "get" | "list" | "create" | "patch" | "dryRun" | "patchStatus" | "delete";
   readonly resource: string;
   readonly name: string;
   readonly body: unknown;
@@ -16,7 +16,7 @@ export interface MemoryRequest {
 
 type ClusterClient = Pick<
   KubeClient,
-  "cluster" | "get" | "list" | "create" | "mergePatch" | "mergePatchStatus" | "close"
+  "cluster" | "get" | "list" | "create" | "mergePatch" | "mergePatchStatus" | "delete" | "close"
 >;
 
 /** What happens instead of the right answer: an error, or nothing until the caller gives up. */
@@ -83,6 +83,10 @@ export class MemoryCluster {
           : await ask(of("patch", ref, patch), options, () => this.#patch(ref, patch, false)),
       mergePatchStatus: async (ref, patch, options) =>
         await ask(of("patchStatus", ref, patch), options, () => this.#patch(ref, patch, true)),
+      delete: async (ref, { uid }, options) => {
+        const deleted = await ask(of("delete", ref), options, () => this.#delete(ref, uid));
+        return deleted.ok ? ok(undefined) : deleted;
+      },
       list: async (type, namespace, { signal }) => {
         const request = { verb: "list", resource: type.resource, name: "", body: undefined, credential } as const;
         const fault = await this.#meet(request, signal);
@@ -135,6 +139,13 @@ export class MemoryCluster {
     if (fault !== "hang") return fault;
     await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
     return kubeError("timeout");
+  }
+
+  #delete(ref: ObjectRef, uid: string | undefined): Result<KubeObject, KubeError> {
+    const found = this.#find(keyOf(ref));
+    if (found.ok && uid !== undefined && found.value.metadata.uid !== uid) return failed(kubeError("conflict"));
+    if (found.ok) this.remove(ref);
+    return found;
   }
 
   #find(key: string): Result<KubeObject, KubeError> {

@@ -1,0 +1,56 @@
+import type { ResourceType } from "../kube/client.ts";
+import type { KubeError } from "../kube/errors.ts";
+import { type Finding, passed, refused, wrong } from "./finding.ts";
+import type { Cluster, Right } from "./ports.ts";
+
+/** Answers whether we may do something; anybody who is authenticated may ask. */
+const SELF_SUBJECT_ACCESS_REVIEWS: ResourceType = {
+  group: "authorization.k8s.io",
+  version: "v1",
+  resource: "selfsubjectaccessreviews",
+};
+
+/** Asks, side by side, whether we have all of the rights. */
+export async function askRights(
+  client: Cluster,
+  rights: readonly Right[],
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  remedy: string,
+): Promise<Finding<void>> {
+  const answers = await Promise.all(rights.map((right) => mayWe(client, right, limits)));
+  const lacking: string[] = [];
+  for (const [index, right] of rights.entries()) {
+    const answer = answers[index];
+    if (answer === undefined || answer === true) continue;
+    if (answer !== false) return refused(answer, remedy);
+    lacking.push(wordsOf(right));
+  }
+  if (lacking.length === 0) return passed(undefined, `all ${rights.length} rights are there`);
+  return wrong("PermissionDenied", `we may not ${lacking.join("; not ")}`, remedy);
+}
+
+async function mayWe(
+  client: Cluster,
+  { verb, type, subresource, namespace, name }: Right,
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<boolean | KubeError> {
+  const { group, resource } = type;
+  const optional = Object.entries({ subresource, namespace, name }).filter(([, value]) => value !== undefined);
+  const review = {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SelfSubjectAccessReview",
+    metadata: {},
+    spec: { resourceAttributes: { verb, group, resource, ...Object.fromEntries(optional) } },
+  };
+  const asked = await client.create(SELF_SUBJECT_ACCESS_REVIEWS, undefined, review, limits);
+  if (!asked.ok) return asked.error;
+  const status = asked.value.object["status"];
+  return typeof status === "object" && status !== null && "allowed" in status && status.allowed === true;
+}
+
+/** As `kubectl auth can-i` spells it. */
+function wordsOf({ verb, type, subresource, namespace, name }: Right): string {
+  const resource = subresource === undefined ? type.resource : `${type.resource}/${subresource}`;
+  const object = name === undefined ? resource : `${resource} ${name}`;
+  return `${verb} ${object}${namespace === undefined ? "" : ` in Namespace ${namespace}`}`;
+}
