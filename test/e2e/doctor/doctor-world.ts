@@ -2,6 +2,7 @@ import { ApiClient, type ApiRecord } from "../../../infra/local/api-client/api-c
 import { kubeconfigYaml } from "../../../infra/local/cluster/kubeconfig.ts";
 import type { Leader } from "../../../infra/local/leader/leader.ts";
 import { paths, TOUCH_ANNOTATION } from "../../../infra/local/leader/resources.ts";
+import type { WorldManifests } from "../../../infra/local/world/manifests.ts";
 import type { DoctorReport } from "../../../lib/doctor/doctor.ts";
 import { wireDoctor } from "../../../lib/runtime/wiring-doctor.ts";
 import type { MembershipSpec } from "../../../lib/state/membership.ts";
@@ -10,7 +11,7 @@ import { AT, type EmbeddedAws, FUNCTIONS, GROUP, STAGE, startEmbeddedAws, TABLE 
 /** The common area. */
 export const AREA = "antrea-multicluster";
 export const NAMESPACE = "kube-system";
-export const MERGE = "application/merge-patch+json";
+const MERGE = "application/merge-patch+json";
 export const CLUSTER_SET = `${paths.clusterSets(NAMESPACE)}/set`;
 export const SECRET = `/api/v1/namespaces/${NAMESPACE}/secrets/leader-token`;
 export const ANNOUNCE = `${paths.announces(AREA)}/member-announce-from-east`;
@@ -46,6 +47,43 @@ export interface DoctorWorld extends DoctorClusters {
   examine(cluster?: string): Promise<DoctorReport>;
   stop(): Promise<void>;
 }
+
+/** What the clusters of a world are furnished by. */
+export const MANIFESTS: WorldManifests = {
+  leader: [],
+  members: [
+    {
+      cluster: "east",
+      clusterSet: {
+        name: "set",
+        namespace: NAMESPACE,
+        clusterId: "east",
+        leaderId: "north",
+        leaderNamespace: AREA,
+        secret: "leader-token",
+      },
+      objects: [
+        {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { name: "leader-token", namespace: NAMESPACE },
+          type: "Opaque",
+          data: { "ca.crt": "", token: "" },
+        },
+        {
+          apiVersion: "multicluster.crd.antrea.io/v1alpha2",
+          kind: "ClusterSet",
+          metadata: { name: "set", namespace: NAMESPACE },
+          spec: {
+            clusterID: "east",
+            leaders: [{ clusterID: "north", server: "https://replaced", secret: "leader-token" }],
+            namespace: AREA,
+          },
+        },
+      ],
+    },
+  ],
+};
 
 const SPEC: MembershipSpec = {
   cluster: "east",
@@ -138,6 +176,32 @@ export async function deleted(client: ApiClient, path: string): Promise<Undo> {
   await expectCode(200, client, "DELETE", path);
   const again = { ...rest, metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels, annotations } };
   return async () => void (await expectCode(201, client, "POST", path.slice(0, path.lastIndexOf("/")), again));
+}
+
+/**
+ * Deletes a RoleBinding; API servers learn of it, and of its return, some time later.
+ * @param right one that it gives to the ServiceAccount
+ */
+export async function unbound(
+  client: ApiClient,
+  path: string,
+  account: { readonly namespace: string; readonly name: string },
+  right: Readonly<Record<string, string>>,
+): Promise<Undo> {
+  const user = `system:serviceaccount:${account.namespace}:${account.name}`;
+  const until = async (allowed: boolean): Promise<void> => {
+    const kind = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" };
+    const review = { ...kind, spec: { user, resourceAttributes: right } };
+    const asked = async () =>
+      await expectCode(201, client, "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review);
+    while (((await asked())["status"] as { allowed?: boolean }).allowed !== allowed);
+  };
+  const undo = await deleted(client, path);
+  await until(false);
+  return async () => {
+    await undo();
+    await until(true);
+  };
 }
 
 /** Undoes several, last first. */

@@ -25,6 +25,7 @@ import {
   patched,
   SECRET,
   type Undo,
+  unbound,
 } from "./doctor-world.ts";
 import { GROUP, SCHEDULE } from "./embedded-aws.ts";
 import { startFront } from "./front.ts";
@@ -197,7 +198,12 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "the member has no rights in the common area",
     plant: async ({ leader }) =>
-      await deleted(leader.admin, `/apis/rbac.authorization.k8s.io/v1/namespaces/${AREA}/rolebindings/member-east`),
+      await unbound(
+        leader.admin,
+        `/apis/rbac.authorization.k8s.io/v1/namespaces/${AREA}/rolebindings/member-east`,
+        { namespace: AREA, name: "member-east" },
+        { verb: "get", group: "multicluster.crd.antrea.io", resource: "memberclusterannounces", namespace: AREA },
+      ),
     fails: [
       {
         check: "leader rbac",
@@ -577,9 +583,11 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "Hawser has no rights in the member",
     plant: async ({ member }) =>
-      await deleted(
+      await unbound(
         member.admin,
         `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings/hawser-antrea-member`,
+        { namespace: "kube-system", name: "hawser" },
+        { verb: "list", group: "multicluster.crd.antrea.io", resource: "clustersets", namespace: NAMESPACE },
       ),
     fails: [
       {
