@@ -208,7 +208,7 @@ export const FAULTS: readonly Fault[] = [
       {
         check: "leader rbac",
         cause: "PermissionDenied",
-        came: /we may not get memberclusterannounces in Namespace antrea-multicluster; not create/,
+        came: /we may not get, create, patch, delete memberclusterannounces in Namespace antrea-multicluster/,
         remedy: /kubectl apply -n antrea-multicluster -f infra\/kubernetes\/leader\/member\.yaml/,
       },
       { check: "leader common-area", cause: "PermissionDenied", came: /403/, remedy: /member\.yaml/ },
@@ -599,7 +599,7 @@ export const FAULTS: readonly Fault[] = [
       {
         check: "member rbac",
         cause: "PermissionDenied",
-        came: /we may not get clustersets in Namespace kube-system/,
+        came: /we may not get, list clustersets in Namespace kube-system; not patch clustersets\/status/,
         remedy: /hawser\.yaml/,
       },
     ],
