@@ -27,7 +27,7 @@ describe("the role announce tells of a change", () => {
     }
 
     const kinds = h.store.events.map(({ kind }) => kind);
-    assert.deepEqual(kinds, ["Connected", ...Array(3).fill(["Disconnected", "Connected"]).flat()]);
+    assert.deepEqual(kinds, ["Connected", ...[1, 2, 3].flatMap(() => ["Disconnected", "Connected"])]);
     assert.equal(h.transitions.length, kinds.length);
   });
 
