@@ -18,15 +18,17 @@ export async function askRights(
   remedy: string,
 ): Promise<Finding<void>> {
   const answers = await Promise.all(rights.map((right) => mayWe(client, right, limits)));
-  const lacking: string[] = [];
+  const lacking = new Map<string, string[]>();
   for (const [index, right] of rights.entries()) {
     const answer = answers[index];
     if (answer === undefined || answer === true) continue;
     if (answer !== false) return refused(answer, remedy);
-    lacking.push(wordsOf(right));
+    const object = wordsOf(right);
+    lacking.set(object, [...(lacking.get(object) ?? []), right.verb]);
   }
-  if (lacking.length === 0) return passed(undefined, `all ${rights.length} rights are there`);
-  return wrong("PermissionDenied", `we may not ${lacking.join("; not ")}`, remedy);
+  if (lacking.size === 0) return passed(undefined, `all ${rights.length} rights are there`);
+  const missing = [...lacking].map(([object, verbs]) => `${verbs.join(", ")} ${object}`);
+  return wrong("PermissionDenied", `we may not ${missing.join("; not ")}`, remedy);
 }
 
 async function mayWe(
@@ -48,9 +50,9 @@ async function mayWe(
   return typeof status === "object" && status !== null && "allowed" in status && status.allowed === true;
 }
 
-/** As `kubectl auth can-i` spells it. */
-function wordsOf({ verb, type, subresource, namespace, name }: Right): string {
+/** Of what the right is, as `kubectl auth can-i` spells it. */
+function wordsOf({ type, subresource, namespace, name }: Right): string {
   const resource = subresource === undefined ? type.resource : `${type.resource}/${subresource}`;
   const object = name === undefined ? resource : `${resource} ${name}`;
-  return `${verb} ${object}${namespace === undefined ? "" : ` in Namespace ${namespace}`}`;
+  return `${object}${namespace === undefined ? "" : ` in Namespace ${namespace}`}`;
 }

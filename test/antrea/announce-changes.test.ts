@@ -272,6 +272,23 @@ describe("a membership that changes", () => {
     assert.equal(h.announce("east-2")?.["clusterID"], "east-2");
   });
 
+  it("makes its announce anew for a ClusterSet of another name: the old one carries the old name for ever", async () => {
+    const { h } = await beating();
+    const set = h.member("east").read(clusterSetRef(NAMESPACE, "set"));
+    assert.ok(set !== undefined);
+    const from = h.leader().requests.length;
+    h.member("east").remove(clusterSetRef(NAMESPACE, "set"));
+    h.member("east").put(clusterSetRef(NAMESPACE, "other"), { metadata: {}, spec: set["spec"] });
+
+    await h.clock.advance(60_000);
+
+    const verbs = h.requests("east", from).map(({ verb }) => verb);
+    assert.deepEqual(verbs.slice(verbs.indexOf("delete"), verbs.indexOf("create") + 1), ["delete", "patch", "create"]);
+    assert.equal(h.announce("east")?.["clusterSetID"], "other");
+    assert.equal(h.shown("east")[0], "True");
+    assert.equal(h.store.memberships.get("east")?.phase, "joined");
+  });
+
   it("keeps the announce of a ClusterSet that was made again with the same IDs", async () => {
     const { h } = await beating();
     const before = h.announce("east")?.metadata.uid;

@@ -224,6 +224,15 @@ describe("a beat, against a leader over HTTPS", { timeout: 60_000 }, () => {
     assert.equal(fault.found, true);
   });
 
+  it("asks for nothing outside of the common area", () => {
+    const asked = world.leaderCluster.requestLog.entries(({ user }) => user?.endsWith(":member-east") === true);
+
+    assert.ok(asked.length > 0);
+    for (const { namespace, resource } of asked) {
+      assert.deepEqual([namespace, resource], [COMMON_AREA, "memberclusterannounces"]);
+    }
+  });
+
   it("shows 4,096 bytes at most of a huge answer, and nothing of the token in it", async () => {
     const token = world.leaderCluster.tokenFor(COMMON_AREA, "member-east");
     const connection = { credential: { kind: "token", token }, ca: world.leaderCluster.caPem } as const;
@@ -268,6 +277,26 @@ describe("a beat, against a leader over HTTPS", { timeout: 60_000 }, () => {
       const fault = await refused({ clusterSetID: "other" });
       assert.equal(fault.cause, "DeniedByLeaderWebhook");
       assert.match(fault.message, /Unknown ClusterSet ID/);
+    });
+
+    it("for a leader that has no ClusterSet (any more), until it has one again", async () => {
+      const admin = await world.leaderAsAdmin();
+      const type = { group: "multicluster.crd.antrea.io", version: "v1alpha2", resource: "clustersets" };
+      const ref = { type, namespace: COMMON_AREA, name: "set" };
+      const set = await admin.get(ref, CALL);
+      assert.ok(set.ok);
+      const deleted = await admin.delete(ref, {}, CALL);
+      assert.ok(deleted.ok, deleted.ok ? "" : deleted.error.message);
+
+      const fault = await refused({});
+      const { spec } = set.value.object;
+      const metadata = { name: "set", namespace: COMMON_AREA };
+      const again = { apiVersion: `${type.group}/${type.version}`, kind: "ClusterSet", metadata, spec };
+      assert.ok((await admin.create(type, COMMON_AREA, again, CALL)).ok);
+
+      assert.equal(fault.cause, "DeniedByLeaderWebhook");
+      assert.match(fault.message, /no ClusterSet found in Namespace antrea-multicluster/);
+      assert.equal((await send()).kind, "ok");
     });
 
     it("for another leader", async () => {

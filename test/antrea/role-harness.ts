@@ -37,6 +37,10 @@ export class RoleHarness {
   readonly leaders = new Map<string, MemoryCluster>();
   readonly beats: { readonly cluster: string; readonly outcome: string }[] = [];
   readonly bugs: unknown[] = [];
+  /** Lines of the log, by message. */
+  readonly transitions: string[] = [];
+  /** Servers that a connection was made to, in order, with the path before their API. */
+  readonly connected: string[] = [];
   readonly role: RoleWork;
   accessFault: UserError | undefined;
   mayCreate = true;
@@ -51,8 +55,10 @@ export class RoleHarness {
         if (this.accessFault !== undefined) return failed(this.accessFault);
         return ok(this.member(cluster).client(cluster));
       },
-      connectLeader: (cluster, { server, credential }) =>
-        this.leader(server.host).client(cluster, credential.kind === "token" ? credential.token : ""),
+      connectLeader: (cluster, { server, credential }) => {
+        this.connected.push(server.href);
+        return this.leader(server.host).client(cluster, credential.kind === "token" ? credential.token : "");
+      },
     };
     this.role = announceRole("s", {
       clock: this.clock,
@@ -61,7 +67,7 @@ export class RoleHarness {
       connector,
       telemetry: {
         beat: (of) => void this.beats.push(of),
-        transition: () => undefined,
+        transition: (message) => void this.transitions.push(message),
         bug: (error) => void this.bugs.push(error),
       },
       mayCreate: async () => this.mayCreate,

@@ -1,6 +1,6 @@
 import { type AnnounceTiming, DEFAULT_ANNOUNCE_TIMING } from "../../lib/antrea/announce-deps.ts";
 import { announceRole } from "../../lib/antrea/announce-role.ts";
-import type { AnnounceTelemetry } from "../../lib/antrea/ports.ts";
+import type { AnnounceStore, AnnounceTelemetry } from "../../lib/antrea/ports.ts";
 import type { Hold } from "../../lib/relay/ports.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { AntreaWorld } from "./antrea-world.ts";
@@ -23,7 +23,12 @@ export interface WorkingRole {
 export async function startWorkingRole(
   world: AntreaWorld,
   clusters: readonly string[],
-  more: { readonly timing?: Partial<AnnounceTiming>; readonly telemetry?: AnnounceTelemetry } = {},
+  more: {
+    readonly timing?: Partial<AnnounceTiming>;
+    readonly telemetry?: AnnounceTelemetry;
+    /** Instead of the one in memory; it has the memberships already. */
+    readonly table?: AnnounceStore;
+  } = {},
 ): Promise<WorkingRole> {
   const store = new MemoryStore();
   const rounds: Round[] = [];
@@ -34,7 +39,7 @@ export async function startWorkingRole(
     {
       clock: world.clock,
       random: seededRandom(1),
-      store,
+      store: more.table ?? store,
       connector: world.connector,
       telemetry: {
         beat: (of) => {

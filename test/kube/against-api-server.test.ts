@@ -114,6 +114,15 @@ test("a dry run of a patch is answered as if, and changes nothing", async () => 
   assert.deepEqual(read.value.object, made.value.object);
 });
 
+test("a dry run of a create is answered as if, and makes nothing", async () => {
+  const made = await admin.create(SECRETS, NAMESPACE, secretNamed("not-made"), { ...CALL, dryRun: true });
+  const read = await admin.get(refTo("not-made"), CALL);
+
+  assert.ok(made.ok);
+  assert.equal(made.value.object.metadata.name, "not-made");
+  assert.equal(kindOf(read), "notFound");
+});
+
 test("lists every page of a long list", async () => {
   const names = Array.from({ length: 620 }, (_, i) => `page-${String(i).padStart(3, "0")}`);
   for (const name of names) {

@@ -14,6 +14,12 @@ const VIOLATIONS: Readonly<Record<string, { readonly code: string; readonly rule
   "lib/kube/knows-antrea.ts": { code: importing("../antrea/announce.ts"), rule: "no-restricted-imports" },
   "lib/antrea/knows-ocm.ts": { code: importing("../ocm/lease.ts"), rule: "no-restricted-imports" },
   "lib/ocm/knows-runtime.ts": { code: importing("../runtime/config.ts"), rule: "no-restricted-imports" },
+  "lib/doctor/member/knows-antrea.ts": {
+    code: importing("../../antrea/announce.ts"),
+    rule: "no-restricted-imports",
+  },
+  "lib/doctor/knows-status.ts": { code: importing("../status/fleet.ts"), rule: "no-restricted-imports" },
+  "lib/antrea/knows-doctor.ts": { code: importing("../doctor/doctor.ts"), rule: "no-restricted-imports" },
   "lib/base/knows-state.ts": { code: importing("../state/keys.ts"), rule: "no-restricted-imports" },
   "lib/runtime/knows-infra.ts": { code: importing("../../infra/local/world.ts"), rule: "no-restricted-imports" },
   "lib/schedule/knows-test.ts": { code: importing("../../test/support/fake-clock.ts"), rule: "no-restricted-imports" },

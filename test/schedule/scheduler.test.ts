@@ -225,3 +225,30 @@ describe("an error of the service", () => {
     assert.equal(ensured.error.kind, "timeout");
   });
 });
+
+describe("reading a schedule", () => {
+  test("tells whether it is there, and whether a person has disabled it", async () => {
+    const schedule = planned("read");
+    const before = await scheduler.read(schedule);
+    await scheduler.ensure(schedule);
+    const made = await scheduler.read(schedule);
+    await edit(schedule, { State: "DISABLED" });
+    const disabled = await scheduler.read(schedule);
+
+    assert.deepEqual(before, { ok: true, value: undefined });
+    assert.deepEqual(made, { ok: true, value: { enabled: true, expression: "rate(1 minute)" } });
+    assert.deepEqual(disabled, { ok: true, value: { enabled: false, expression: "rate(1 minute)" } });
+  });
+
+  test("is a failure where the service does not answer", async () => {
+    const away = await startLoopbackServer(() => Promise.resolve("reset"));
+    const other = clientOf(away.url);
+
+    const read = await new SdkScheduler(other, systemClock, ids).read(planned("away"));
+
+    other.destroy();
+    await away.stop();
+    assert.ok(!read.ok);
+    assert.match(read.error.message, /^read schedule hawser-away-announce-default-1: /);
+  });
+});

@@ -45,7 +45,7 @@ export function checkSchedule(
 function judge({ name, group, found }: ScheduleReading, cluster: string, { cliOptions }: AwsPorts): Finding<void> {
   const named = `${name} in group ${group}`;
   if (found === undefined) {
-    const remedy = `It is made again within five minutes by the function sweep; at once by joining ${cluster} again: hawser join -f FILE`;
+    const remedy = `It is made again within two minutes by the function sweep; at once by joining ${cluster} again: hawser join -f FILE`;
     return wrong("ConfigurationInvalid", `there is no schedule ${named}: no window begins`, remedy);
   }
   if (found.enabled) return passed(undefined, `${name} is enabled, ${found.expression}`);

@@ -35,16 +35,22 @@ export function checkAnnounce(
         const remedy = `Correct the member's ClusterSet, or in the leader: kubectl -n ${commonArea} delete memberclusterannounce ${antrea.announceRef(tie).name}`;
         return Promise.resolve(wrong("ConfigurationInvalid", mismatch, remedy));
       }
-      // The windows' clocks are right; this machine's may be off, and the leader's answer tells by how much.
-      const now = clock.now().getTime() + (clockAheadMs ?? 0);
-      return Promise.resolve(judgeAge(antrea.touchedAt(announce), now, antrea.connectionTimeoutMs, beats));
+      // Where this machine's clock and the leader's differ, one of them agrees with the windows'.
+      const own = clock.now().getTime();
+      const moments = [own, own + (clockAheadMs ?? 0)];
+      return Promise.resolve(judgeAge(antrea.touchedAt(announce), moments, antrea.connectionTimeoutMs, beats));
     },
   });
 }
 
-function judgeAge(touchedAt: number | undefined, now: number, mostMs: number, remedy: string): Finding<void> {
+function judgeAge(
+  touchedAt: number | undefined,
+  moments: readonly number[],
+  mostMs: number,
+  remedy: string,
+): Finding<void> {
   if (touchedAt === undefined) return wrong("TimedOut", "it says of no beat when it came", remedy);
-  const seconds = Math.max(0, Math.round((now - touchedAt) / 1_000));
-  const words = `its last beat came ${seconds} s ago`;
-  return now - touchedAt <= mostMs ? passed(undefined, words) : wrong("TimedOut", words, remedy);
+  const ageMs = Math.min(...moments.map((now) => Math.max(0, now - touchedAt)));
+  const words = `its last beat came ${Math.round(ageMs / 1_000)} s ago`;
+  return ageMs <= mostMs ? passed(undefined, words) : wrong("TimedOut", words, remedy);
 }

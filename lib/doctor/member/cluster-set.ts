@@ -15,7 +15,10 @@ export function checkClusterSet(
     side: "member",
     check: "cluster-set",
     needs: [membership, authenticated],
-    tries: ({ antrea: { namespace, clusterSet } }) => `read ClusterSet ${namespace}/${clusterSet ?? "(the only one)"}`,
+    tries: ({ antrea: { namespace, clusterSet } }) =>
+      clusterSet === undefined
+        ? `read the ClusterSet of Namespace ${namespace}`
+        : `read ClusterSet ${namespace}/${clusterSet}`,
     timeoutMs: 3_000,
     ask: async ([{ antrea: choice }, { client }], signal) => {
       const read = await antrea.readTie(client, choice, { timeoutMs: 2_500, signal });
