@@ -1,6 +1,7 @@
 import type { Clock } from "../../../lib/base/clock.ts";
 import type { Random } from "../../../lib/base/random.ts";
 import { Authenticator, type StaticToken } from "./access/authentication.ts";
+import { identityReviews } from "./access/authentication-reviews.ts";
 import { tokenRequests } from "./access/authentication-token-request.ts";
 import { ServiceAccountTokens } from "./access/authentication-tokens.ts";
 import { Authorizer } from "./access/authorization.ts";
@@ -12,6 +13,7 @@ import { certificateAdmission } from "./admission/certificate-admission.ts";
 import { rbacAdmission } from "./admission/rbac-admission.ts";
 import { type CertificateAuthority, createCertificateAuthority, type Validity } from "./certificates.ts";
 import { CertificateSigner } from "./controllers/certificate-signer.ts";
+import { RoleAggregation } from "./controllers/role-aggregation.ts";
 import { ServiceAccountController } from "./controllers/service-accounts.ts";
 import { createEngine } from "./engine/engine.ts";
 import { Faults } from "./faults/faults.ts";
@@ -104,6 +106,7 @@ export async function startSimulatedCluster(options: SimulatedClusterOptions): P
   };
   const applyManifests = async (yamlText: string): Promise<void> => {
     for (const object of readManifests(yamlText)) await engine.apply(object);
+    await parts.aggregation.settle();
     await controller.settle();
   };
 
@@ -144,6 +147,7 @@ export async function startSimulatedCluster(options: SimulatedClusterOptions): P
       parts.handler.close();
       await controller.stop();
       await parts.signer.stop();
+      await parts.aggregation.stop();
       await admission.close();
       engine.close();
     },
@@ -171,7 +175,8 @@ async function assemble(options: SimulatedClusterOptions) {
   });
   const authorizer = new Authorizer(engineLate);
   const admission = new WebhookAdmission(clock, engineLate, (service) => options.resolveService?.(service));
-  const virtual = [...accessReviews(authorizer, authenticator), tokenRequests(tokens, engineLate)];
+  const reviews = [...accessReviews(authorizer), ...identityReviews(authenticator)];
+  const virtual = [...reviews, tokenRequests(tokens, engineLate)];
   const builtIn = certificateAdmission(authorizer, rbacAdmission(authorizer, engineLate, admission.admit));
   const gitVersion = options.gitVersion ?? "v1.34.2";
   const engine = createEngine({ clock, random, admission: builtIn, virtual });
@@ -192,7 +197,9 @@ async function assemble(options: SimulatedClusterOptions) {
   });
   const controller = new ServiceAccountController({ engine, tokens, caPem, clock });
   const signer = new CertificateSigner({ engine, authority, clock });
+  const aggregation = new RoleAggregation({ engine, clock });
   return {
+    aggregation,
     signer,
     authority,
     tokens,

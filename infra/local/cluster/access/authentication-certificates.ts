@@ -12,7 +12,12 @@ export function readClientCertificate(der: Buffer, caPem: string): CertificateRe
   const username = first(subject["CN"]);
   const ours = certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
   if (!ours || username === undefined) return () => undefined;
-  const user: UserInfo = { username, groups: [...new Set([...all(subject["O"]), "system:authenticated"])] };
+  const digest = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
+  const user: UserInfo = {
+    username,
+    groups: [...new Set([...all(subject["O"]), "system:authenticated"])],
+    extra: { "authentication.kubernetes.io/credential-id": [`X509SHA256=${digest}`] },
+  };
   const from = certificate.validFromDate.getTime();
   const to = certificate.validToDate.getTime();
   return (now) => (now.getTime() >= from && now.getTime() <= to ? user : undefined);

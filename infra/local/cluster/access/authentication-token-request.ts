@@ -1,84 +1,116 @@
-import { arrayIn, isJsonObject, objectIn, textIn } from "../engine/json.ts";
-import { invalid, notSupported } from "../field-error.ts";
+import { define } from "../engine/builtin/define.ts";
+import { int64, struct, text, texts } from "../engine/builtin/description.ts";
+import { arrayIn, isJsonObject, type JsonObject, objectIn, textIn } from "../engine/json.ts";
+import { type FieldError, invalid } from "../field-error.ts";
 import { badRequest, conflict, invalidObject, notFound, reply } from "../status.ts";
-import type { ApiObject, ApiReply, Engine, ResourceRequest, VirtualResource } from "../types.ts";
-import type { ServiceAccountTokens } from "./authentication-tokens.ts";
+import type { ApiObject, ApiReply, ApiStatus, Engine, ResourceRequest, VirtualResource } from "../types.ts";
+import { API_AUDIENCE, type ServiceAccountTokens } from "./authentication-tokens.ts";
+import { question } from "./question.ts";
 
 const KIND = { group: "authentication.k8s.io", kind: "TokenRequest" };
 const ACCOUNTS = { group: "", resource: "serviceaccounts" };
-const SECRETS = { group: "", resource: "secrets" };
+/** What tokens are bound to in a real cluster. The simulated one binds to Secrets alone. */
+const BINDS: ReadonlyMap<string, string> = new Map([
+  ["Secret", "secrets"],
+  ["Pod", "pods"],
+  ["Node", "nodes"],
+]);
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
+const DEFAULT_SECONDS = 3600;
+
+const TOKEN_REQUEST = define({
+  ...KIND,
+  resource: "tokenrequests",
+  namespaced: true,
+  schema: struct({
+    spec: struct({
+      audiences: texts,
+      expirationSeconds: int64,
+      boundObjectRef: struct({ kind: text, apiVersion: text, name: text, uid: text }),
+    }),
+  }),
+});
+
+type Reader = Pick<Engine, "readOne">;
+type Refused = { readonly refused: ApiReply };
 
 /** `serviceaccounts/token`: tokens that expire, for audiences, bound to a Secret where asked. */
-export function tokenRequests(tokens: ServiceAccountTokens, engine: () => Pick<Engine, "readOne">): VirtualResource {
-  return {
+export function tokenRequests(tokens: ServiceAccountTokens, engine: () => Reader): VirtualResource {
+  return question(TOKEN_REQUEST, (object, request) => answer(object, request, tokens, engine()), {
     group: "",
-    version: "v1",
-    kind: KIND.kind,
     resource: "serviceaccounts",
     subresource: "token",
-    kindGroup: { group: KIND.group, version: "v1" },
     namespaced: true,
-    create: (request) => Promise.resolve(answer(request, tokens, engine())),
-  };
+  });
 }
 
-function answer(request: ResourceRequest, tokens: ServiceAccountTokens, engine: Pick<Engine, "readOne">): ApiReply {
-  const { namespace, name = "", body } = request;
+function answer(
+  object: ApiObject,
+  { namespace, name = "" }: ResourceRequest,
+  tokens: ServiceAccountTokens,
+  engine: Reader,
+): object | Refused {
   const account = engine.readOne("", "serviceaccounts", namespace, name);
-  if (account === undefined) return reply(notFound(ACCOUNTS, name));
-  if (!isJsonObject(body)) return reply(badRequest("the body must be a TokenRequest"));
-  const spec = objectIn(body, "spec");
-  const seconds = typeof spec["expirationSeconds"] === "number" ? spec["expirationSeconds"] : 3600;
-  const field = "spec.expirationSeconds";
-  if (seconds < MIN_SECONDS) {
-    const error = invalid(field, seconds, "may not specify a duration less than 10 minutes");
-    return reply(invalidObject(KIND, "", [error]));
+  if (account === undefined) return refuse(notFound(ACCOUNTS, name));
+  const named = object.metadata.name;
+  if (named !== undefined && named !== name) {
+    const error = invalid("metadata.name", named, "must match the service account name if specified");
+    return refuse(invalidObject(KIND, name, [error]));
   }
-  if (seconds > MAX_SECONDS) {
-    return reply(
-      invalidObject(KIND, "", [invalid(field, seconds, "may not specify a duration larger than 2^32 seconds")]),
-    );
-  }
-  const bound = boundSecret(objectIn(spec, "boundObjectRef"), namespace, engine);
-  if ("refused" in bound) return bound.refused;
-  const audiences = arrayIn(spec, "audiences").filter((a) => typeof a === "string");
+  const spec = objectIn(object, "spec");
+  const asked = spec["expirationSeconds"];
+  const seconds = typeof asked === "number" ? asked : DEFAULT_SECONDS;
+  const error = secondsError(seconds);
+  if (error !== undefined) return refuse(invalidObject(KIND, "", [error]));
+  const bound = boundSecret(spec["boundObjectRef"], namespace, engine);
+  if ("refused" in bound) return bound;
+  const texts = arrayIn(spec, "audiences").filter((a) => typeof a === "string");
+  const audiences = texts.length === 0 ? [API_AUDIENCE] : texts;
   const issued = tokens.issueBound(account, { audiences, expiresInS: seconds, ...bound });
-  return { code: 201, body: tokenRequest(account, { ...spec, audiences, expirationSeconds: seconds }, issued) };
-}
-
-function tokenRequest(account: ApiObject, spec: object, issued: { token: string; expires: Date }): ApiReply["body"] {
-  const { name, namespace } = account.metadata;
+  const { uid, creationTimestamp } = account.metadata;
   return {
-    kind: KIND.kind,
-    apiVersion: `${KIND.group}/v1`,
-    metadata: { name, namespace },
-    spec,
+    ...object,
+    metadata: { name, namespace, uid, creationTimestamp },
+    spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec["boundObjectRef"] ?? null },
     status: { token: issued.token, expirationTimestamp: `${issued.expires.toISOString().slice(0, 19)}Z` },
   };
 }
 
-type Bound = { readonly secret?: { readonly name: string; readonly uid: string } } | { readonly refused: ApiReply };
+function refuse(status: ApiStatus): Refused {
+  return { refused: reply(status) };
+}
 
-function boundSecret(
-  ref: ReturnType<typeof objectIn>,
-  namespace: string | undefined,
-  engine: Pick<Engine, "readOne">,
-): Bound {
-  const kind = textIn(ref, "kind");
-  if (kind === "") return {};
-  if (kind !== "Secret") {
-    const error = notSupported("spec.boundObjectRef.kind", kind, ["Secret"]);
-    return { refused: reply(invalidObject(KIND, "", [error])) };
+function secondsError(seconds: number): FieldError | undefined {
+  const why =
+    seconds < MIN_SECONDS
+      ? "may not specify a duration less than 10 minutes"
+      : seconds > MAX_SECONDS
+        ? "may not specify a duration larger than 2^32 seconds"
+        : undefined;
+  return why === undefined ? undefined : invalid("spec.expirationSeconds", seconds, why);
+}
+
+type Bound = { readonly secret?: { readonly name: string; readonly uid: string } } | Refused;
+
+function boundSecret(reference: unknown, namespace: string | undefined, engine: Reader): Bound {
+  if (!isJsonObject(reference)) return {};
+  const [kind, name, asked] = wordsOf(reference);
+  const resource = BINDS.get(kind);
+  if (resource === undefined) {
+    const version = textIn(reference, "apiVersion");
+    const shown = version.includes("/") ? version : `/${version}`;
+    return refuse(badRequest(`cannot bind token to object of type ${shown}, Kind=${kind}`));
   }
-  const name = textIn(ref, "name");
-  const uid = engine.readOne("", "secrets", namespace, name)?.metadata.uid;
-  if (uid === undefined) return { refused: reply(notFound(SECRETS, name)) };
-  const asked = textIn(ref, "uid");
+  const uid = kind === "Secret" ? engine.readOne("", resource, namespace, name)?.metadata.uid : undefined;
+  if (uid === undefined) return refuse(notFound({ group: "", resource }, name));
   if (asked !== "" && asked !== uid) {
     const why = `the UID in the bound object reference (${asked}) does not match the UID in record. The object might have been deleted and then recreated`;
-    return { refused: reply(conflict(SECRETS, name, why)) };
+    return refuse(conflict({ group: "", resource: kind }, name, why));
   }
   return { secret: { name, uid } };
+}
+
+function wordsOf(reference: JsonObject): readonly [kind: string, name: string, uid: string] {
+  return [textIn(reference, "kind"), textIn(reference, "name"), textIn(reference, "uid")];
 }

@@ -4,7 +4,7 @@ import { arrayIn, type JsonObject, objectIn, textIn } from "../engine/json.ts";
 import type { ApiObject, Engine, UserInfo } from "../types.ts";
 
 /** The audience of tokens that are meant for the API server itself. */
-const API_AUDIENCE = "https://kubernetes.default.svc.cluster.local";
+export const API_AUDIENCE = "https://kubernetes.default.svc.cluster.local";
 const LEGACY_ISSUER = "kubernetes/serviceaccount";
 const MAX_CACHED = 20_000;
 

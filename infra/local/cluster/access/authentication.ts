@@ -91,8 +91,8 @@ function withAuthenticated(groups: readonly string[]): readonly string[] {
   return [...new Set([...groups, "system:authenticated"])];
 }
 
+/** A second space before the token makes an empty one, which counts for nothing. */
 function bearer(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  const match = /^bearer +(\S+)/i.exec(header);
-  return match?.[1];
+  const [scheme = "", token = ""] = (header ?? "").trim().split(" ");
+  return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
 }

@@ -1,5 +1,4 @@
-import { arrayIn, objectIn, objectsIn, textIn } from "../engine/json.ts";
-import { selectorMatches } from "../engine/label-selector.ts";
+import { objectIn, objectsIn, textIn } from "../engine/json.ts";
 import type { ApiObject, Engine, UserInfo } from "../types.ts";
 import { type PolicyRule, readRule } from "./authorization-rules.ts";
 
@@ -13,8 +12,8 @@ export type PolicyReader = Pick<Engine, "readAll" | "collectionVersion">;
 export interface UserRules {
   readonly cluster: readonly PolicyRule[];
   readonly byNamespace: ReadonlyMap<string, readonly PolicyRule[]>;
-  /** Roles that bindings of the user name but that do not exist, in Kubernetes' words. */
-  readonly problems: readonly string[];
+  /** Roles that bindings of the user name but that do not exist, in Kubernetes' words; `""` is for the whole cluster. */
+  readonly problems: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Binding {
@@ -50,10 +49,9 @@ export class RbacPolicy {
     const engine = this.#engine();
     const version = TYPES.map((type) => engine.collectionVersion(RBAC, type)).join(",");
     if (version === this.#version) return;
-    const clusterRoles = engine.readAll(RBAC, "clusterroles");
     this.#roles = new Map([
-      ...clusterRoles.map((role) => [roleKey("ClusterRole", undefined, role), rulesIn(role, clusterRoles)] as const),
-      ...engine.readAll(RBAC, "roles").map((r) => [roleKey("Role", r.metadata.namespace, r), rulesIn(r, [])] as const),
+      ...engine.readAll(RBAC, "clusterroles").map((r) => [roleKey("ClusterRole", undefined, r), rulesIn(r)] as const),
+      ...engine.readAll(RBAC, "roles").map((r) => [roleKey("Role", r.metadata.namespace, r), rulesIn(r)] as const),
     ]);
     this.#bySubject = new Map();
     for (const binding of engine.readAll(RBAC, "clusterrolebindings")) this.#index(binding, undefined);
@@ -80,11 +78,12 @@ export class RbacPolicy {
   #resolve(user: UserInfo): UserRules {
     const cluster: PolicyRule[] = [];
     const byNamespace = new Map<string, PolicyRule[]>();
-    const problems: string[] = [];
+    const problems = new Map<string, string[]>();
     const subjects = [`User:${user.username}`, ...user.groups.map((g) => `Group:${g}`)];
     for (const binding of subjects.flatMap((s) => this.#bySubject.get(s) ?? [])) {
       const rules = this.#roles.get(`${binding.roleKind}:${roleNamespace(binding)}:${binding.roleName}`);
-      if (rules === undefined) problems.push(missingRole(binding));
+      const where = binding.namespace ?? "";
+      if (rules === undefined) problems.set(where, [...(problems.get(where) ?? []), missingRole(binding)]);
       else if (binding.namespace === undefined) cluster.push(...rules);
       else byNamespace.set(binding.namespace, [...(byNamespace.get(binding.namespace) ?? []), ...rules]);
     }
@@ -92,14 +91,8 @@ export class RbacPolicy {
   }
 }
 
-/** The rules of a role; an aggregated one has those of the roles it selects, as the aggregation controller writes them. */
-function rulesIn(role: ApiObject, clusterRoles: readonly ApiObject[]): readonly PolicyRule[] {
-  const own = objectsIn(role, "rules").map(readRule);
-  const selectors = arrayIn(objectIn(role, "aggregationRule"), "clusterRoleSelectors");
-  const aggregated = clusterRoles.filter(
-    (other) => other !== role && selectors.some((s) => selectorMatches(s, other.metadata.labels ?? {})),
-  );
-  return [...own, ...aggregated.flatMap((other) => objectsIn(other, "rules").map(readRule))];
+function rulesIn(role: ApiObject): readonly PolicyRule[] {
+  return objectsIn(role, "rules").map(readRule);
 }
 
 function subjectKey(kind: string, name: string, namespace: string | undefined): string {

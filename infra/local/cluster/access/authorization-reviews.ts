@@ -1,76 +1,126 @@
+import { define } from "../engine/builtin/define.ts";
+import { anything, struct, text, texts } from "../engine/builtin/description.ts";
 import { arrayIn, isJsonObject, type JsonObject, objectIn, textIn } from "../engine/json.ts";
-import { badRequest, reply } from "../status.ts";
-import type { ApiReply, ResourceRequest, UserInfo, VirtualResource } from "../types.ts";
-import type { Authenticator } from "./authentication.ts";
+import type { Schema } from "../engine/schema/schema.ts";
+import { type FieldError, invalid } from "../field-error.ts";
+import { badRequest, invalidObject, reply } from "../status.ts";
+import type { ApiReply, UserInfo, VirtualResource } from "../types.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { AccessAttributes, PolicyRule } from "./authorization-rules.ts";
+import { type Answer, question } from "./question.ts";
 
-const AUTHORIZATION = { group: "authorization.k8s.io", version: "v1" };
-const AUTHENTICATION = { group: "authentication.k8s.io", version: "v1" };
+const GROUP = "authorization.k8s.io";
+const ATTRIBUTES = {
+  resourceAttributes: struct({
+    namespace: text,
+    verb: text,
+    group: text,
+    version: text,
+    resource: text,
+    subresource: text,
+    name: text,
+    fieldSelector: anything,
+    labelSelector: anything,
+  }),
+  nonResourceAttributes: struct({ path: text, verb: text }),
+};
+const SUBJECT = { user: text, groups: texts, extra: anything, uid: text };
 
-/** The questions that a client can ask about itself and, with permission, about others. */
-export function accessReviews(authorizer: Authorizer, authenticator: Authenticator): readonly VirtualResource[] {
-  const decide = (user: UserInfo, spec: JsonObject): object => {
-    const asked = attributesOf(spec);
-    const { allowed, reason } = asked === undefined ? { allowed: false, reason: "" } : authorizer.decide(user, asked);
-    return { allowed, ...(reason === "" ? {} : { reason }) };
-  };
+/** The questions what somebody may do: asked by anybody about himself and, with permission, about others. */
+export function accessReviews(authorizer: Authorizer): readonly VirtualResource[] {
+  const own = struct(ATTRIBUTES);
+  const others = struct({ ...ATTRIBUTES, ...SUBJECT });
   return [
-    review({ ...AUTHORIZATION, kind: "SelfSubjectAccessReview" }, (spec, request) => decide(request.user, spec)),
-    review({ ...AUTHORIZATION, kind: "SubjectAccessReview" }, (spec) => decide(subjectOf(spec), spec)),
-    review({ ...AUTHORIZATION, kind: "LocalSubjectAccessReview", namespaced: true }, (spec) =>
-      decide(subjectOf(spec), spec),
-    ),
-    review({ ...AUTHORIZATION, kind: "SelfSubjectRulesReview" }, (spec, request) => {
-      const { cluster, byNamespace, problems } = authorizer.rulesOf(request.user);
-      const rules = [...cluster, ...(byNamespace.get(textIn(spec, "namespace")) ?? [])];
-      return {
-        resourceRules: rules.filter((r) => r.resources.size > 0).map(resourceRule),
-        nonResourceRules: rules
-          .filter((r) => r.nonResourceURLs.length > 0)
-          .map((r) => ({ verbs: [...r.verbs], nonResourceURLs: r.nonResourceURLs })),
-        incomplete: problems.length > 0,
-        ...(problems.length === 0 ? {} : { evaluationError: problems.join(", ") }),
-      };
+    review("SelfSubjectAccessReview", own, (object, { user }) => {
+      const spec = objectIn(object, "spec");
+      return refusal(attributeErrors(spec)) ?? { ...object, status: decide(authorizer, user, spec) };
     }),
-    review({ ...AUTHENTICATION, kind: "SelfSubjectReview" }, (_spec, request) => ({ userInfo: request.user })),
-    review({ ...AUTHENTICATION, kind: "TokenReview" }, (spec) => {
-      const audiences = arrayIn(spec, "audiences").filter((a) => typeof a === "string");
-      const user = authenticator.byToken(textIn(spec, "token"), audiences.length === 0 ? undefined : audiences);
-      if (user === undefined) return { authenticated: false, user: {}, error: "[invalid bearer token]" };
-      return { authenticated: true, user, ...(audiences.length === 0 ? {} : { audiences }) };
+    review("SubjectAccessReview", others, (object) => {
+      const spec = objectIn(object, "spec");
+      const errors = [...attributeErrors(spec), ...subjectErrors(spec)];
+      return refusal(errors) ?? { ...object, status: decide(authorizer, subjectOf(spec), spec) };
     }),
+    localReview(authorizer, others),
+    rulesReview(authorizer),
   ];
 }
 
-interface ReviewKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly namespaced?: boolean;
-}
-
-function review(
-  { group, version, kind, namespaced = false }: ReviewKind,
-  answer: (spec: JsonObject, request: ResourceRequest) => object,
-): VirtualResource {
-  const create = (request: ResourceRequest): Promise<ApiReply> => {
-    const { body } = request;
-    if (!isJsonObject(body)) return Promise.resolve(reply(badRequest(`the body must be a ${kind}`)));
-    const spec = objectIn(body, "spec");
-    const shown = { ...body, apiVersion: `${group}/${version}`, kind, metadata: objectIn(body, "metadata") };
-    return Promise.resolve({ code: 201, body: { ...shown, status: answer(spec, request) } });
+function localReview(authorizer: Authorizer, schema: Schema): VirtualResource {
+  const answer: Answer = (object, { namespace = "" }) => {
+    const spec = objectIn(object, "spec");
+    const errors = [...attributeErrors(spec), ...subjectErrors(spec), ...localErrors(spec, namespace)];
+    const metadata = { ...object.metadata, namespace };
+    return refusal(errors) ?? { ...object, metadata, status: decide(authorizer, subjectOf(spec), spec) };
   };
-  return { group, version, kind, resource: `${kind.toLowerCase()}s`, namespaced, create };
+  return review("LocalSubjectAccessReview", schema, answer, true);
 }
 
-function attributesOf(spec: JsonObject): AccessAttributes | undefined {
-  const resource = objectIn(spec, "resourceAttributes");
-  const path = objectIn(spec, "nonResourceAttributes");
-  if (isJsonObject(spec["nonResourceAttributes"])) {
-    return { kind: "nonResource", verb: textIn(path, "verb"), path: textIn(path, "path") };
+function rulesReview(authorizer: Authorizer): VirtualResource {
+  return review("SelfSubjectRulesReview", struct({ namespace: text }), (object, { user }) => {
+    const namespace = textIn(objectIn(object, "spec"), "namespace");
+    if (namespace === "") return { refused: reply(badRequest("no namespace on request")) };
+    const { cluster, byNamespace, problems } = authorizer.rulesOf(user);
+    const rules = [...cluster, ...(byNamespace.get(namespace) ?? [])];
+    const missing = [...(problems.get("") ?? []), ...(problems.get(namespace) ?? [])];
+    const status = {
+      resourceRules: rules.filter((r) => r.resources.size > 0).map(resourceRule),
+      nonResourceRules: rules
+        .filter((r) => r.nonResourceURLs.length > 0)
+        .map((r) => ({ verbs: [...r.verbs], nonResourceURLs: r.nonResourceURLs })),
+      incomplete: false,
+      ...(missing.length === 0 ? {} : { evaluationError: missing.join(", ") }),
+    };
+    return { ...object, spec: {}, status };
+  });
+}
+
+function review(kind: string, spec: Schema, answer: Answer, namespaced = false): VirtualResource {
+  const resource = `${kind.toLowerCase()}s`;
+  return question(define({ group: GROUP, kind, resource, namespaced, schema: struct({ spec }) }), answer);
+}
+
+function refusal(errors: readonly FieldError[]): { readonly refused: ApiReply } | undefined {
+  // Real servers do not name the kind here.
+  return errors.length === 0 ? undefined : { refused: reply(invalidObject({ group: GROUP, kind: "" }, "", errors)) };
+}
+
+function attributeErrors(spec: JsonObject): readonly FieldError[] {
+  const path = spec["nonResourceAttributes"];
+  if (isJsonObject(path) !== isJsonObject(spec["resourceAttributes"])) return [];
+  const why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+  const shown = isJsonObject(path) ? JSON.stringify(asGo(path)) : "null";
+  return [{ type: "FieldValueInvalid", field: "spec", body: `Invalid value: ${shown}: ${why}` }];
+}
+
+function subjectErrors(spec: JsonObject): readonly FieldError[] {
+  if (textIn(spec, "user") !== "" || arrayIn(spec, "groups").length > 0) return [];
+  return [invalid("spec.user", "", "at least one of user or group must be specified")];
+}
+
+function localErrors(spec: JsonObject, namespace: string): readonly FieldError[] {
+  const path = spec["nonResourceAttributes"];
+  if (isJsonObject(path)) {
+    return [invalid("spec.nonResourceAttributes", asGo(path), "disallowed on this kind of request")];
   }
-  if (!isJsonObject(spec["resourceAttributes"])) return undefined;
+  const asked = textIn(objectIn(spec, "resourceAttributes"), "namespace");
+  if (asked === namespace) return [];
+  return [invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace")];
+}
+
+/** The fields as the server's own type names them. */
+function asGo(path: JsonObject): JsonObject {
+  return { Path: textIn(path, "path"), Verb: textIn(path, "verb") };
+}
+
+function decide(authorizer: Authorizer, user: UserInfo, spec: JsonObject): object {
+  const { allowed, reason } = authorizer.decide(user, attributesOf(spec));
+  return { allowed, ...(reason === "" ? {} : { reason }) };
+}
+
+function attributesOf(spec: JsonObject): AccessAttributes {
+  const path = spec["nonResourceAttributes"];
+  if (isJsonObject(path)) return { kind: "nonResource", verb: textIn(path, "verb"), path: textIn(path, "path") };
+  const resource = objectIn(spec, "resourceAttributes");
   const optional = (field: string): string | undefined => textIn(resource, field) || undefined;
   return {
     kind: "resource",

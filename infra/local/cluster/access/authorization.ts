@@ -27,7 +27,10 @@ export class Authorizer {
     if (rules.cluster.some((r) => ruleAllows(r, asked)) || local.some((r) => ruleAllows(r, asked))) {
       return { allowed: true, reason: "" };
     }
-    const { problems } = rules;
+    const problems = [
+      ...(rules.problems.get("") ?? []),
+      ...(namespace === undefined ? [] : (rules.problems.get(namespace) ?? [])),
+    ];
     if (problems.length === 0) return { allowed: false, reason: "" };
     return { allowed: false, reason: `RBAC: ${problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`}` };
   }

@@ -9,6 +9,10 @@ const SIGNER = "kubernetes.io/kube-apiserver-client";
 /** Usages of which a client certificate may have any, and the one that it must have. */
 const USAGES = ["client auth", "digital signature", "key encipherment"];
 const YEAR_S = 31_536_000;
+/** A little in the past, for clients whose clocks are behind. */
+const BACKDATED_S = 300;
+/** Certificates that live as long as this or longer lose that time at their end. */
+const LONG_S = 8 * 3600;
 
 /** What the signer works with. */
 export interface CertificateSignerOptions {
@@ -63,14 +67,16 @@ export class CertificateSigner {
   async #sign(csr: ApiObject): Promise<string | { readonly wrong: string }> {
     const spec = objectIn(csr, "spec");
     const usages = arrayIn(spec, "usages").map(String);
-    if (!usages.includes("client auth") || usages.some((usage) => !USAGES.includes(usage))) {
-      return { wrong: `invalid usage for client certificate: ${usages.join(", ")}` };
+    const odd = usages.find((usage) => !USAGES.includes(usage));
+    if (odd !== undefined) return { wrong: `invalid usage for client certificate: ${odd}` };
+    if (!usages.includes("client auth")) {
+      return { wrong: "missing required usage for client certificate: client auth" };
     }
     const asked = spec["expirationSeconds"];
     const now = this.#options.clock.now().getTime();
-    const seconds = typeof asked === "number" ? Math.min(asked, YEAR_S) : YEAR_S;
-    // A little in the past, for clients whose clocks are behind.
-    const validity = { notBefore: new Date(now - 300_000), notAfter: new Date(now + seconds * 1_000) };
+    const wanted = typeof asked === "number" ? Math.min(asked, YEAR_S) : YEAR_S;
+    const seconds = wanted < LONG_S ? wanted : wanted - BACKDATED_S;
+    const validity = { notBefore: new Date(now - BACKDATED_S * 1_000), notAfter: new Date(now + seconds * 1_000) };
     try {
       const request = Buffer.from(textIn(spec, "request"), "base64").toString("utf8");
       return await this.#options.authority.signClientRequest(request, validity);

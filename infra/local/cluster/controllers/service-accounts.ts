@@ -1,12 +1,13 @@
 import type { Clock } from "../../../../lib/base/clock.ts";
 import type { ServiceAccountTokens } from "../access/authentication-tokens.ts";
-import { objectIn, textIn } from "../engine/json.ts";
 import type { ApiObject, Engine, WatchEvent } from "../types.ts";
-import { controllerRequest, type Followed, follow } from "./follow.ts";
+import { type Followed, follow } from "./follow.ts";
+import { TokenSecrets } from "./token-secrets.ts";
 
-const TOKEN_TYPE = "kubernetes.io/service-account-token";
-const ACCOUNT_NAME = "kubernetes.io/service-account.name";
-const ACCOUNT_UID = "kubernetes.io/service-account.uid";
+const ROOT_CA = "kube-root-ca.crt";
+const ROOT_CA_WORDS =
+  "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal " +
+  "service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
 /** What the controller works with. */
 export interface ServiceAccountControllerOptions {
@@ -17,21 +18,23 @@ export interface ServiceAccountControllerOptions {
 }
 
 /**
- * What kube-controller-manager does for ServiceAccounts: a `default` account and the CA in every Namespace, a token in
- * every Secret that asks for one, and no such Secret without its account.
+ * What kube-controller-manager does for ServiceAccounts: a `default` account and the CA in every Namespace, made again when
+ * somebody deletes them, a token in every Secret that asks for one, and no such Secret without its account.
  */
 export class ServiceAccountController {
   readonly #options: ServiceAccountControllerOptions;
   readonly #ended = new AbortController();
+  readonly #secrets: TokenSecrets;
   readonly #work: Promise<unknown>;
-  #lastFill: Promise<void> = Promise.resolve();
 
   /** Starts at once. */
   constructor(options: ServiceAccountControllerOptions) {
     this.#options = options;
+    this.#secrets = new TokenSecrets(options, this.#ended.signal);
     this.#work = Promise.all([
       this.#follow("namespaces", (event) => this.#namespace(event)),
       this.#follow("serviceaccounts", (event) => this.#account(event)),
+      this.#follow("configmaps", (event) => this.#configMap(event)),
       this.#follow("secrets", (event) => this.#secret(event)),
     ]);
   }
@@ -40,7 +43,7 @@ export class ServiceAccountController {
   async settle(): Promise<void> {
     const { engine } = this.#options;
     for (const namespace of engine.readAll("", "namespaces")) await this.#furnish(namespace);
-    for (const secret of engine.readAll("", "secrets")) await this.#fill(secret);
+    for (const secret of engine.readAll("", "secrets")) await this.#secrets.sync(secret);
   }
 
   async stop(): Promise<void> {
@@ -59,17 +62,25 @@ export class ServiceAccountController {
 
   async #account({ type, object }: WatchEvent): Promise<void> {
     if (type !== "ADDED" && type !== "DELETED") return;
-    const { namespace, name, uid } = (object as ApiObject).metadata;
+    const { namespace = "", name } = (object as ApiObject).metadata;
     for (const secret of this.#options.engine.readAll("", "secrets", namespace)) {
-      const annotations = secret.metadata.annotations ?? {};
-      if (secret["type"] !== TOKEN_TYPE || annotations[ACCOUNT_NAME] !== name) continue;
-      if (type === "ADDED") await this.#fill(secret);
-      else if (annotations[ACCOUNT_UID] === uid) await this.#delete("secrets", secret);
+      if (this.#secrets.accountOf(secret) === name) await this.#secrets.sync(secret);
     }
+    if (type === "DELETED" && name === "default") await this.#furnishAgain(namespace);
+  }
+
+  async #configMap({ type, object }: WatchEvent): Promise<void> {
+    const { namespace = "", name } = (object as ApiObject).metadata;
+    if (type === "DELETED" && name === ROOT_CA) await this.#furnishAgain(namespace);
   }
 
   async #secret({ type, object }: WatchEvent): Promise<void> {
-    if (type === "ADDED" || type === "MODIFIED") await this.#fill(object as ApiObject);
+    if (type === "ADDED" || type === "MODIFIED") await this.#secrets.sync(object as ApiObject);
+  }
+
+  async #furnishAgain(name: string): Promise<void> {
+    const namespace = this.#options.engine.readOne("", "namespaces", undefined, name);
+    if (namespace !== undefined) await this.#furnish(namespace);
   }
 
   async #furnish(namespace: ApiObject): Promise<void> {
@@ -79,59 +90,11 @@ export class ServiceAccountController {
     if (engine.readOne("", "serviceaccounts", name, "default") === undefined) {
       await engine.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: name } });
     }
-    if (engine.readOne("", "configmaps", name, "kube-root-ca.crt") === undefined) {
-      const metadata = { name: "kube-root-ca.crt", namespace: name };
+    if (engine.readOne("", "configmaps", name, ROOT_CA) === undefined) {
+      const annotations = { "kubernetes.io/description": ROOT_CA_WORDS };
+      const metadata = { name: ROOT_CA, namespace: name, annotations };
       await engine.apply({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { "ca.crt": caPem } });
     }
-  }
-
-  /** One after the other: two that run at once would give a Secret one token and then another. */
-  async #fill(seen: ApiObject): Promise<void> {
-    if (seen["type"] !== TOKEN_TYPE) return;
-    const fill = this.#lastFill.then(() => this.#fillNow(seen));
-    this.#lastFill = fill.catch(() => undefined);
-    await fill;
-  }
-
-  async #fillNow(seen: ApiObject): Promise<void> {
-    const { engine, tokens, caPem } = this.#options;
-    const { namespace = "", name = "" } = seen.metadata;
-    // The event may be older than what is stored by now.
-    const secret = engine.readOne("", "secrets", namespace, name);
-    const account = engine.readOne(
-      "",
-      "serviceaccounts",
-      namespace,
-      secret?.metadata.annotations?.[ACCOUNT_NAME] ?? "",
-    );
-    if (secret === undefined || account === undefined || secret.metadata.deletionTimestamp !== undefined) return;
-    const data = objectIn(secret, "data");
-    if (textIn(data, "token") !== "") return;
-    const base64 = (text: string): string => Buffer.from(text).toString("base64");
-    await engine.apply({
-      ...secret,
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: {
-        ...secret.metadata,
-        annotations: { ...secret.metadata.annotations, [ACCOUNT_UID]: account.metadata.uid ?? "" },
-      },
-      data: {
-        ...data,
-        "ca.crt": base64(caPem),
-        namespace: base64(namespace),
-        token: base64(tokens.issueForSecret(account, name)),
-      },
-    });
-  }
-
-  async #delete(resource: string, object: ApiObject): Promise<void> {
-    const { namespace, name } = object.metadata;
-    const target = { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
-    await this.#options.engine.execute({
-      ...controllerRequest("delete", core(resource), this.#ended.signal),
-      ...target,
-    });
   }
 }
 

@@ -6,6 +6,9 @@ const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "
 /** In another order, as real servers list them. */
 const CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
+/** Namespaces go one by one, and their finalizers in one way. */
+const NAMESPACE_VERBS = VERBS.filter((verb) => verb !== "deletecollection");
+const FINALIZE_VERBS = ["update"];
 
 type Document = Record<string, unknown>;
 
@@ -73,7 +76,7 @@ function describe(type: ResourceType, version: ResourceVersion): readonly Docume
     name: type.resource,
     singularName: type.singular,
     ...common,
-    verbs: type.custom ? CUSTOM_VERBS : VERBS,
+    verbs: type.custom ? CUSTOM_VERBS : isNamespaces(type) ? NAMESPACE_VERBS : VERBS,
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
   };
@@ -81,9 +84,13 @@ function describe(type: ResourceType, version: ResourceVersion): readonly Docume
     name: `${type.resource}/${s}`,
     singularName: "",
     ...common,
-    verbs: SUBRESOURCE_VERBS,
+    verbs: isNamespaces(type) && s === "finalize" ? FINALIZE_VERBS : SUBRESOURCE_VERBS,
   }));
   return [main, ...sub];
+}
+
+function isNamespaces({ group, resource }: ResourceType): boolean {
+  return group === "" && resource === "namespaces";
 }
 
 function describeVirtual(virtual: VirtualResource): Document {

@@ -1,8 +1,8 @@
-import { describeFieldError, type FieldError, fieldForbidden, invalid, notSupported } from "../field-error.ts";
-import { badRequest, expired, invalidObject, notFound, reply, tooLargeResourceVersion } from "../status.ts";
+import { badRequest, expired, notFound, reply, tooLargeResourceVersion } from "../status.ts";
 import type { ApiObject, ApiReply, ApiStatus, ResourceRequest } from "../types.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { type Core, isRefused, type Located, type Refused } from "./core.ts";
+import { checkListOptions, readLimit, readResourceVersion, unreadableVersion } from "./list-options.ts";
 import { present, presentItem } from "./presentation.ts";
 import { apiVersionOf, tableOf } from "./resource-type.ts";
 import { readSelection, type Selection } from "./selection.ts";
@@ -11,7 +11,7 @@ import { keyOf } from "./storage/store.ts";
 /** Reads one object. */
 export function get(core: Core, request: ResourceRequest, at: Located): ApiReply {
   const wanted = readResourceVersion(request.query.get("resourceVersion"));
-  if (typeof wanted === "object") return reply(wanted.refused);
+  if (typeof wanted === "object") return reply(unreadableVersion(wanted.problem));
   if (wanted !== undefined && wanted > core.store.resourceVersion) {
     return reply(tooLargeResourceVersion(wanted, core.store.resourceVersion));
   }
@@ -56,7 +56,7 @@ export function list(core: Core, request: ResourceRequest, at: Located): ApiRepl
 }
 
 function readPage(core: Core, request: ResourceRequest, at: Located, selection: Selection): Page | Refused {
-  const start = checkLimit(request.query) ?? readStart(core, request);
+  const start = checkListOptions(request.query, "list") ?? readStart(core, request);
   if (isRefused(start)) return start;
   const { query, namespace } = request;
   const all = core.store.listAt(tableOf(at.type), start.resourceVersion, namespace);
@@ -78,18 +78,6 @@ function firstAfter(objects: readonly ApiObject[], after: string): number {
   return found < 0 ? objects.length : found;
 }
 
-/** A limit that is no number is refused before anything else. */
-function checkLimit(query: URLSearchParams): Refused | undefined {
-  const limit = query.get("limit") ?? "";
-  if (/^-?\d*$/.test(limit)) return undefined;
-  return { refused: badRequest(`strconv.ParseInt: parsing ${JSON.stringify(limit)}: invalid syntax`) };
-}
-
-function readLimit(query: URLSearchParams): number | undefined {
-  const limit = Number(query.get("limit") ?? "");
-  return Number.isInteger(limit) && limit > 0 ? limit : undefined;
-}
-
 interface Start {
   readonly resourceVersion: number;
   readonly after: string | undefined;
@@ -102,38 +90,17 @@ function readStart(core: Core, request: ResourceRequest): Start | Refused {
   const continued = query.get("continue") ?? "";
   const match = query.get("resourceVersionMatch") ?? "";
   const given = query.get("resourceVersion") ?? "";
-  const errors = [...matchProblems(match, given, continued)];
-  if ((query.get("sendInitialEvents") ?? "") !== "") {
-    errors.push(fieldForbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-  }
-  if (errors.length > 0) {
-    return { refused: invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors) };
-  }
   if (continued !== "") return readContinued(core, continued, given);
   const wanted = readResourceVersion(given);
-  if (typeof wanted === "object") return wanted;
+  if (typeof wanted === "object") return { refused: badRequest(`invalid resource version: ${wanted.problem}`) };
   const current = core.store.resourceVersion;
   if (wanted === undefined || wanted === 0) return { resourceVersion: current, after: undefined, whole: wanted === 0 };
   if (wanted > current) return { refused: tooLargeResourceVersion(wanted, current) };
   const exact = match === "Exact" || (match === "" && readLimit(query) !== undefined);
   if (!exact) return { resourceVersion: current, after: undefined, whole: false };
-  if (wanted < core.store.compacted) return { refused: expired("The provided resource version is too old to list.") };
+  if (wanted < core.store.compacted)
+    return { refused: expired("The resourceVersion for the provided list is too old.") };
   return { resourceVersion: wanted, after: undefined, whole: false };
-}
-
-const FORBIDDEN_WITHOUT = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-
-function matchProblems(match: string, given: string, continued: string): readonly FieldError[] {
-  if (match === "") return [];
-  const errors: FieldError[] = [];
-  const complain = (words: string): void => void errors.push(fieldForbidden("resourceVersionMatch", words));
-  if (given === "") complain(FORBIDDEN_WITHOUT);
-  if (continued !== "") complain("resourceVersionMatch is forbidden when continue is provided");
-  if (match !== "Exact" && match !== "NotOlderThan") {
-    errors.push(notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
-  }
-  if (match === "Exact" && given === "0") complain(`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`);
-  return errors;
 }
 
 const TOO_OLD =
@@ -144,26 +111,19 @@ const TOO_OLD =
 
 function readContinued(core: Core, token: string, given: string): Start | Refused {
   const decoded = decodeContinue(token);
-  if (decoded === undefined)
-    return {
-      refused: badRequest("invalid continue token: continue key is not valid: illegal base64 data at input byte 0"),
-    };
+  if ("problem" in decoded) {
+    return { refused: badRequest(`invalid continue token: continue key is not valid: ${decoded.problem}`) };
+  }
   if (given !== "" && given !== "0") {
     return { refused: badRequest("specifying resource version is not allowed when using continue") };
   }
   const { after, resourceVersion } = decoded;
-  if (resourceVersion < 0) return { resourceVersion: core.store.resourceVersion, after, whole: false };
+  const current = core.store.resourceVersion;
+  if (resourceVersion < 0) return { resourceVersion: current, after, whole: false };
+  if (resourceVersion > current) return { refused: tooLargeResourceVersion(resourceVersion, current) };
   if (resourceVersion >= core.store.compacted) return { resourceVersion, after, whole: false };
   const status = expired(TOO_OLD);
   return {
     refused: { ...status, metadata: { continue: encodeContinue({ resourceVersion: -1, after }) } } satisfies ApiStatus,
   };
-}
-
-/** A resourceVersion of a query; undefined where none is given. */
-export function readResourceVersion(text: string | null): number | undefined | Refused {
-  if (text === null || text === "") return undefined;
-  if (/^\d+$/.test(text)) return Number(text);
-  const error = invalid("resourceVersion", text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return { refused: badRequest(`invalid resource version: ${describeFieldError(error)}`) };
 }

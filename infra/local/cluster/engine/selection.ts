@@ -2,7 +2,8 @@ import { badRequest } from "../status.ts";
 import type { ApiObject, ResourceRequest } from "../types.ts";
 import { isRefused, type Located, type Refused } from "./core.ts";
 import { isJsonObject } from "./json.ts";
-import { parseFieldSelector, parseLabelSelector, type Selects } from "./selectors.ts";
+import { parseLabelSelector } from "./label-requirements.ts";
+import { parseFieldSelector, type Selects } from "./selectors.ts";
 
 const ALWAYS = ["metadata.name", "metadata.namespace"];
 

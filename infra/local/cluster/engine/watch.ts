@@ -1,10 +1,9 @@
-import { type FieldError, fieldForbidden } from "../field-error.ts";
-import { badRequest, expired, failure, invalidObject, reply, tooLargeResourceVersion } from "../status.ts";
+import { expired, reply, tooLargeResourceVersion } from "../status.ts";
 import type { ApiStatus, ResourceRequest, WatchEvent, WatchReply } from "../types.ts";
 import type { Core, Located } from "./core.ts";
 import { isRefused } from "./core.ts";
+import { checkListOptions, readResourceVersion, unreadableVersion } from "./list-options.ts";
 import { present } from "./presentation.ts";
-import { readResourceVersion } from "./reads.ts";
 import { apiVersionOf, tableOf } from "./resource-type.ts";
 import { readSelection } from "./selection.ts";
 import type { Selects } from "./selectors.ts";
@@ -26,29 +25,21 @@ const LONGEST_MS = 30 * 60_000;
 
 /** Opens a watch. */
 export function watch(core: Core, request: ResourceRequest, at: Located, behaviour: WatchBehaviour): WatchReply {
-  const seconds = request.query.get("timeoutSeconds") ?? "";
-  if (!/^([-+]?\d+)?$/.test(seconds)) {
-    return refuse(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`));
-  }
-  const errors = initialEventsProblems(request.query);
-  if (errors.length > 0) return refuse(invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors));
+  const wrong = checkListOptions(request.query, "watch");
+  if (wrong !== undefined) return refuse(wrong.refused);
   const selection = readSelection(request, at);
   if (isRefused(selection)) return refuse(selection.refused);
   const from = readResourceVersion(request.query.get("resourceVersion"));
-  if (typeof from === "object") {
-    const message = from.refused.message.replace(/^invalid resource version: /, "");
-    return refuse(failure(500, "", message));
-  }
+  if (typeof from === "object") return refuse(unreadableVersion(from.problem));
+  const initial = request.query.get("sendInitialEvents") ?? "";
+  const replays = initial === "" ? from === undefined || from === 0 : initial === "true";
   const current = core.store.resourceVersion;
-  const mustBeThere = request.query.get("sendInitialEvents") === "true" || behaviour.tooNew === "refuse";
-  if (from !== undefined && from > current && mustBeThere) return refuse(tooLargeResourceVersion(from, current));
-  const initial = request.query.get("sendInitialEvents");
-  const replays = initial === null || initial === "" ? from === undefined || from === 0 : initial === "true";
+  if (from !== undefined && from > current && (replays || behaviour.tooNew === "refuse")) {
+    return failed(tooLargeResourceVersion(from, current), behaviour.tooNew === "refuse");
+  }
   if (!replays && from !== undefined && from !== 0 && from < core.store.compacted) {
     const status = expired(`too old resource version: ${from} (${core.store.compacted})`);
-    return behaviour.tooOld === "status"
-      ? refuse(status)
-      : { kind: "events", events: once({ type: "ERROR", object: status }) };
+    return failed(status, behaviour.tooOld === "status");
   }
   const opened = { core, request, at, behaviour, selects: selection.selects ?? everything };
   return { kind: "events", events: open(opened, replays, from ?? 0) };
@@ -68,27 +59,13 @@ function refuse(status: ApiStatus): WatchReply {
   return { kind: "refused", reply: reply(status) };
 }
 
-async function* once(event: WatchEvent): AsyncGenerator<WatchEvent> {
-  yield event;
+/** What is wrong with the resourceVersion is found out after the answer was begun, unless the server looks first. */
+function failed(status: ApiStatus, atOnce: boolean): WatchReply {
+  return atOnce ? refuse(status) : { kind: "events", events: once({ type: "ERROR", object: status }) };
 }
 
-function initialEventsProblems(query: URLSearchParams): readonly FieldError[] {
-  const match = query.get("resourceVersionMatch") ?? "";
-  const initial = query.get("sendInitialEvents") ?? "";
-  if (initial !== "" && match !== "NotOlderThan") {
-    return [
-      fieldForbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
-    ];
-  }
-  if (initial === "" && match !== "") {
-    return [
-      fieldForbidden(
-        "resourceVersionMatch",
-        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-      ),
-    ];
-  }
-  return [];
+async function* once(event: WatchEvent): AsyncGenerator<WatchEvent> {
+  yield event;
 }
 
 /**
@@ -110,7 +87,8 @@ function open(opened: Opened, replays: boolean, from: number): AsyncIterable<Wat
     for (const object of core.store.list(table, request.namespace)) {
       if (opened.selects(object)) queue.push({ type: "ADDED", object: present(object, at) });
     }
-    if (request.query.get("sendInitialEvents") === "true") queue.push(bookmark(at, last, true));
+    // Also where nobody has asked for initial events by name: current servers take such a watch for a watch list.
+    if (wantsBookmarks(request)) queue.push(bookmark(at, last, true));
   } else if (from > 0) for (const event of core.store.eventsAfter(from)) if (event.table === table) accept(event);
   const unsubscribe = core.store.subscribe(table, accept, () => queue.end());
   void keepTime(opened, queue, () => Math.max(last, core.store.resourceVersion));
@@ -122,10 +100,10 @@ function open(opened: Opened, replays: boolean, from: number): AsyncIterable<Wat
 async function keepTime(opened: Opened, queue: WatchQueue, position: () => number): Promise<void> {
   const { core, request, behaviour, at } = opened;
   const seconds = Number(request.query.get("timeoutSeconds") ?? "");
-  const limitMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : LONGEST_MS;
+  const limitMs = seconds === 0 ? LONGEST_MS : Math.max(0, seconds) * 1000;
   const end = core.clock.monotonicMs() + limitMs;
   const stop = AbortSignal.any([request.signal, queue.ended]);
-  const marks = request.query.get("allowWatchBookmarks") === "true" || request.query.get("allowWatchBookmarks") === "1";
+  const marks = wantsBookmarks(request);
   while (!stop.aborted) {
     const leftMs = end - core.clock.monotonicMs();
     if (leftMs <= 0) break;
@@ -137,6 +115,11 @@ async function keepTime(opened: Opened, queue: WatchQueue, position: () => numbe
   queue.end();
 }
 
+function wantsBookmarks({ query }: ResourceRequest): boolean {
+  const asked = query.get("allowWatchBookmarks");
+  return asked === "true" || asked === "1";
+}
+
 function bookmark(at: Located, resourceVersion: number, endsInitialEvents: boolean): WatchEvent {
   const annotations = endsInitialEvents ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
   return {
@@ -144,7 +127,7 @@ function bookmark(at: Located, resourceVersion: number, endsInitialEvents: boole
     object: {
       kind: at.type.kind,
       apiVersion: apiVersionOf(at.type.group, at.version.name),
-      metadata: { resourceVersion: String(resourceVersion), creationTimestamp: null, ...annotations },
+      metadata: { resourceVersion: String(resourceVersion), ...annotations },
     },
   };
 }

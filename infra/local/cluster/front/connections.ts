@@ -45,10 +45,16 @@ export class Connection {
     this.#session = session;
   }
 
-  /** Lets running streams end and takes no new ones (GOAWAY), as a real API server does after a 401; nothing on HTTP/1.1. */
+  /**
+   * Lets running streams end and takes no new ones (GOAWAY), as a real API server does after a 401; nothing on HTTP/1.1.
+   * What has arrived together with the request that caused it is still taken: it is read in the same turn.
+   */
   goAway(): void {
     const session = this.#session;
-    if (session !== undefined && !session.closed && !session.destroyed) session.close();
+    if (session === undefined) return;
+    setImmediate(() => {
+      if (!session.closed && !session.destroyed) session.close();
+    });
   }
 
   /** Ends it at once. */

@@ -37,7 +37,9 @@ export class Deadlines {
     parent.addEventListener("abort", () => own.abort(GONE), { once: true });
     this.#running.add(entry);
     if (entry.atMs < this.#wakeAtMs) this.#arm(entry.atMs);
-    return { signal: own.signal, expired: () => reached, [Symbol.dispose]: () => this.#running.delete(entry) };
+    // The timer may come later than the limit is reached.
+    const expired = (): boolean => reached || (this.#running.has(entry) && this.#clock.monotonicMs() >= entry.atMs);
+    return { signal: own.signal, expired, [Symbol.dispose]: () => this.#running.delete(entry) };
   }
 
   /** Ends the timer; limits that run are not reached any more. */

@@ -9,15 +9,22 @@ export interface PlainAnswer {
 }
 
 const CHECKS = ["ping", "log", "etcd", "poststarthook/rbac/bootstrap-roles"];
+const READY_CHECKS = ["ping", "log", "etcd", "informer-sync", "poststarthook/rbac/bootstrap-roles", "shutdown"];
 const ENDPOINTS: ReadonlySet<string> = new Set(["healthz", "livez", "readyz"]);
+
+/** Whether a path tells the server's health; it does by any method. */
+export function isHealthPath(path: string): boolean {
+  return ENDPOINTS.has(path.split("/")[1] ?? "");
+}
 
 /** Answers health, version, the list of paths and discovery; undefined for paths that are unknown. */
 export function answerNonResource(path: string, query: URLSearchParams, server: ServerFacts): PlainAnswer | undefined {
+  if (path.includes("//")) return undefined;
   const trimmed = path.length > 1 ? path.replace(/\/$/, "") : path;
   if (trimmed === "/version") return json(versionInfo(server.gitVersion));
   if (trimmed === "/") return json({ paths: ["/api", "/apis", "/healthz", "/livez", "/readyz", "/version"] });
-  const [, endpoint = "", ...check] = trimmed.split("/");
-  if (ENDPOINTS.has(endpoint)) return health(endpoint, check.join("/"), query);
+  const [, endpoint = "", ...check] = path.split("/");
+  if (ENDPOINTS.has(endpoint)) return health(endpoint, check, query);
   const document = server.discovery(trimmed) ?? openApiDocument(trimmed, server.discovery);
   return document === undefined ? undefined : json(document);
 }
@@ -28,10 +35,11 @@ export interface ServerFacts extends Pick<Engine, "discovery"> {
   readonly gitVersion: string;
 }
 
-function health(endpoint: string, check: string, query: URLSearchParams): PlainAnswer | undefined {
-  if (check !== "") return CHECKS.includes(check) ? text("ok") : undefined;
+function health(endpoint: string, check: readonly string[], query: URLSearchParams): PlainAnswer | undefined {
+  const checks = endpoint === "readyz" ? READY_CHECKS : CHECKS;
+  if (check.length > 0) return checks.includes(check.join("/")) ? text("ok") : undefined;
   if (!query.has("verbose")) return text("ok");
-  return text(`${CHECKS.map((c) => `[+]${c} ok\n`).join("")}${endpoint} check passed\n`);
+  return text(`${checks.map((c) => `[+]${c} ok\n`).join("")}${endpoint} check passed\n`);
 }
 
 function versionInfo(gitVersion: string): object {

@@ -1,26 +1,23 @@
 import type { Clock, Deadline } from "../../../../lib/base/clock.ts";
 import { ANONYMOUS, type Authenticator } from "../access/authentication.ts";
 import { type Authorizer, forbiddenStatus } from "../access/authorization.ts";
+import { actingUser } from "../access/impersonation.ts";
 import { applyFaults, armWatch } from "../faults/fault-actions.ts";
 import type { FaultPlan, Faults } from "../faults/faults.ts";
 import * as statuses from "../status.ts";
 import type { ApiReply, ApiStatus, Engine, ResourceRequest, UserInfo, VirtualResource } from "../types.ts";
 import { Deadlines } from "./deadlines.ts";
+import { parseDuration } from "./duration.ts";
 import type { Exchange } from "./exchange.ts";
-import { answerNonResource, type ServerFacts } from "./non-resource.ts";
+import { acceptsJson, jsonText, wantsIndented } from "./media-types.ts";
+import { answerNonResource, isHealthPath, type ServerFacts } from "./non-resource.ts";
 import { readRequestBody } from "./request-body.ts";
-import {
-  type NonResourceInfo,
-  parseDuration,
-  parseRequest,
-  type RequestInfo,
-  type ResourceInfo,
-} from "./request-info.ts";
+import { type NonResourceInfo, parseRequest, type RequestInfo, type ResourceInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
 import { type OpenWatch, WatchStream } from "./watch-stream.ts";
 
-/** How long a request without a `timeout` of its own may take, in milliseconds. */
-const DEFAULT_TIMEOUT_MS = 60_000;
+/** How long a request may take, unless it asks for less by `timeout`, in milliseconds. */
+const LONGEST_MS = 60_000;
 const JSON_TYPE = { "content-type": "application/json" };
 const TEXT_TYPE = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
 
@@ -74,13 +71,15 @@ export class RequestHandler {
     const user = authenticator.authenticate({ authorization, certificate: connection.certificate });
     known({ info, user });
     const plan = faults.plan({ ...subjectOf(info), user: user?.username });
-    using limit = this.#deadlineOf(info, exchange.signal);
-    if (limit === undefined)
-      return this.#refuse(exchange, statuses.badRequest("invalid timeout specified in the request URL"));
+    const limitMs = limitOf(info);
+    if (typeof limitMs === "object") return this.#refuse(exchange, statuses.badRequest(limitMs.problem));
+    using limit = this.#deadlines.start(limitMs, exchange.signal);
     if (await applyFaults(plan.before, exchange, faults, clock, limit.signal)) return;
-    if (user === undefined) return exchange.send(401, JSON.stringify(statuses.unauthorized()), JSON_TYPE, true);
-    if (limit.expired()) return this.#refuse(exchange, tooLate());
-    await this.#authorised(exchange, info, user, plan, limit);
+    if (user === undefined) return this.#refuse(exchange, statuses.unauthorized(), true);
+    if (limit.expired()) return exchange.send(504, TOO_LATE, TEXT_TYPE);
+    const acting = actingUser(user, exchange.request, this.#options.authorizer);
+    if ("refused" in acting) return this.#refuse(exchange, acting.refused);
+    await this.#authorised(exchange, info, acting.user, plan, limit);
   }
 
   async #authorised(
@@ -117,7 +116,9 @@ export class RequestHandler {
   async #nonResource(exchange: Exchange, info: NonResourceInfo, close: boolean): Promise<void> {
     const answer = answerNonResource(info.path, info.query, this.#options.facts);
     if (answer === undefined) return this.#notServed(exchange, this.#isOfBuiltIn(info.path), close);
-    if (info.verb !== "get" && info.verb !== "head") return this.#refuse(exchange, statuses.methodNotAllowedOnPath());
+    if (info.verb !== "get" && !isHealthPath(info.path)) {
+      return this.#refuse(exchange, statuses.methodNotAllowedOnPath());
+    }
     await exchange.send(answer.code, answer.body, { "content-type": answer.contentType }, close);
   }
 
@@ -148,12 +149,13 @@ export class RequestHandler {
     let reply: ApiReply;
     if (virtual === undefined) reply = await engine.execute(request);
     else if (info.verb === "create") reply = await virtual.create(request);
-    else reply = statuses.reply(statuses.methodNotAllowed(info, info.verb));
-    if (limit.expired()) reply = statuses.reply(tooLate());
+    else reply = statuses.reply(statuses.methodNotAllowedOnPath());
     if (plan.after.length > 0 && (await applyFaults(plan.after, exchange, faults, clock, limit.signal))) return;
+    if (limit.expired()) return exchange.send(504, TOO_LATE, TEXT_TYPE);
     if (reply.plain !== undefined) return exchange.send(reply.code, reply.plain, TEXT_TYPE, user === ANONYMOUS);
     const headers = reply.headers === undefined ? JSON_TYPE : { ...reply.headers, ...JSON_TYPE };
-    await exchange.send(reply.code, JSON.stringify(reply.body), headers, user === ANONYMOUS);
+    const indented = wantsIndented(info.query, exchange.request.headers["user-agent"]);
+    await exchange.send(reply.code, jsonText(reply.body, indented), headers, user === ANONYMOUS);
   }
 
   async #watch(exchange: Exchange, info: ResourceInfo, user: UserInfo, plan: FaultPlan): Promise<void> {
@@ -162,7 +164,7 @@ export class RequestHandler {
     const reply = await this.#options.engine.watch(resourceRequest(info, user, stream.stopped, undefined));
     if (reply.kind === "refused") {
       const { code, body, headers } = reply.reply;
-      return exchange.send(code, JSON.stringify(body), { ...headers, ...JSON_TYPE });
+      return exchange.send(code, jsonText(body, false), { ...headers, ...JSON_TYPE });
     }
     const open: OpenWatch = {
       path: info.path,
@@ -183,20 +185,30 @@ export class RequestHandler {
 
   async #refuse(exchange: Exchange, status: ApiStatus, close = false): Promise<void> {
     const { code, body, headers } = statuses.reply(status);
-    await exchange.send(code, JSON.stringify(body), { ...headers, ...JSON_TYPE }, close);
-  }
-
-  /** The request's time limit; undefined when the one it asks for makes no sense. Watches have limits of their own. */
-  #deadlineOf(info: RequestInfo, gone: AbortSignal): Deadline | undefined {
-    if (info.kind === "methodNotAllowed") return this.#deadlines.start(DEFAULT_TIMEOUT_MS, gone);
-    const asked = info.query.get("timeout");
-    const ms = asked === null || asked === "" ? DEFAULT_TIMEOUT_MS : parseDuration(asked);
-    return ms === undefined ? undefined : this.#deadlines.start(ms === 0 ? DEFAULT_TIMEOUT_MS : ms, gone);
+    await exchange.send(code, jsonText(body, false), { ...headers, ...JSON_TYPE }, close);
   }
 }
 
-function tooLate(): ApiStatus {
-  return statuses.timeoutStatus("request did not complete within the allotted timeout");
+/** What the time limit's filter answers in the handler's place: a Status that has neither kind nor type. */
+const TOO_LATE = jsonText(
+  {
+    metadata: {},
+    status: "Failure",
+    message: "Timeout: request did not complete within the allotted timeout",
+    reason: "Timeout",
+    details: {},
+    code: 504,
+  },
+  false,
+);
+
+/** A request's time limit in milliseconds, or what is wrong with the one that it asks for. Watches have limits of their own. */
+function limitOf(info: RequestInfo): number | { readonly problem: string } {
+  const asked = info.kind === "methodNotAllowed" ? null : info.query.get("timeout");
+  if (asked === null || asked === "" || (info.kind === "resource" && info.verb === "watch")) return LONGEST_MS;
+  const ms = parseDuration(asked);
+  if (typeof ms === "object") return { problem: `invalid timeout specified in the request URL - ${ms.problem}` };
+  return ms > 0 ? Math.min(ms, LONGEST_MS) : LONGEST_MS;
 }
 
 function virtualKey(group: string, version: string, resource: string, subresource: string | undefined): string {
@@ -237,8 +249,4 @@ function resourceRequest(
     ...(body?.contentType === undefined ? {} : { contentType: body.contentType }),
     ...(body?.value === undefined ? {} : { body: body.value }),
   };
-}
-
-function acceptsJson(accept: string | undefined): boolean {
-  return accept === undefined || accept === "" || /json|\*\/\*|application\/\*/.test(accept);
 }

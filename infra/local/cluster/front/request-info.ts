@@ -49,6 +49,8 @@ export function parseRequest(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = new URLSearchParams(mark === -1 ? "" : target.slice(mark + 1));
+  // No route has an empty part: a server's address that ends with a slash makes one.
+  if (path.includes("//")) return { kind: "nonResource", verb: method.toLowerCase(), path, query };
   // An escaped slash parts a path like any other.
   const parts = decode(path)
     .split("/")
@@ -75,7 +77,7 @@ function resourceInfo(method: string, base: Base, segments: readonly string[]): 
   if (verb === undefined) return { kind: "methodNotAllowed", path: base.path };
   const watched = base.query.get("watch");
   const watches = watched !== null && watched !== "false" && watched !== "0";
-  const selected = pathName === undefined ? selectedName(base.query) : undefined;
+  const selected = verb === "list" ? selectedName(base.query) : undefined;
   return {
     kind: "resource",
     verb: verb === "list" && watches ? "watch" : verb,
@@ -116,24 +118,3 @@ function decode(path: string): string {
     return path;
   }
 }
-
-/** A Go duration (`10s`, `1m30s`, `250ms`) in milliseconds; undefined when it is none. */
-export function parseDuration(text: string): number | undefined {
-  if (text === "0") return 0;
-  if (!/^(\d+(\.\d+)?(h|m|s|ms|us|µs|ns))+$/.test(text)) return undefined;
-  let sum = 0;
-  for (const [, amount = "0", unit = "s"] of text.matchAll(/(\d+(?:\.\d+)?)(ms|us|µs|ns|h|m|s)/g)) {
-    sum += Number(amount) * (UNIT_MS[unit] ?? 0);
-  }
-  return sum;
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = {
-  h: 3_600_000,
-  m: 60_000,
-  s: 1000,
-  ms: 1,
-  us: 0.001,
-  µs: 0.001,
-  ns: 0.000_001,
-};

@@ -12,6 +12,9 @@ import { type AnyRequest, type AnyResponse, Exchange } from "./exchange.ts";
 import { type KnownRequest, type RequestHandler, subjectOf } from "./request-handler.ts";
 import type { RequestLog } from "./request-log.ts";
 
+/** Go's limit for the headers of a request, with its allowance, in bytes. */
+const HEADERS_LIMIT = 1024 * 1024 + 4096;
+
 /** What a server is made of. */
 export interface ApiServerOptions {
   readonly clock: Clock;
@@ -38,7 +41,7 @@ export class ApiServer {
   constructor(options: ApiServerOptions) {
     this.#options = options;
     // Go's server keeps idle HTTP/1.1 connections for 90 s; the option is newer than its type.
-    const http1Options = { keepAliveTimeout: 90_000 };
+    const http1Options = { keepAliveTimeout: 90_000, maxHeaderSize: HEADERS_LIMIT };
     this.#secure = createSecureServer({
       allowHTTP1: true,
       http1Options,
@@ -46,7 +49,12 @@ export class ApiServer {
       requestCert: true,
       // Authentication looks at the certificate itself and answers 401, as a real API server does.
       rejectUnauthorized: false,
-      settings: { maxConcurrentStreams: options.maxStreams ?? 100, initialWindowSize: 256 * 1024 },
+      settings: {
+        maxConcurrentStreams: options.maxStreams ?? 100,
+        initialWindowSize: 256 * 1024,
+        maxFrameSize: 256 * 1024,
+        maxHeaderListSize: HEADERS_LIMIT,
+      },
     });
     this.#secure.prependListener("secureConnection", (tls: TLSSocket) => this.#connections.secured(tls));
     this.#secure.on("session", (session: ServerHttp2Session) => this.#connections.opened(session));

@@ -4,36 +4,11 @@ import type { ApiObject, ApiStatus } from "../../types.ts";
 import { timestamp } from "../core.ts";
 import { arrayIn, type JsonObject, objectIn, objectsIn, textIn } from "../json.ts";
 import type { StrategyContext } from "../resource-type.ts";
+import { validateCertificate, validateRequest, validateSigner, validateUsages } from "./certificate-validation.ts";
 import { define } from "./define.ts";
 import { anything, bytes, conditions, int32, struct, text, texts } from "./description.ts";
 
-const USAGES = [
-  "any",
-  "cert sign",
-  "client auth",
-  "code signing",
-  "content commitment",
-  "crl sign",
-  "data encipherment",
-  "decipher only",
-  "digital signature",
-  "email protection",
-  "encipher only",
-  "ipsec end system",
-  "ipsec tunnel",
-  "ipsec user",
-  "key agreement",
-  "key encipherment",
-  "microsoft sgc",
-  "netscape sgc",
-  "ocsp signing",
-  "s/mime",
-  "server auth",
-  "signing",
-  "timestamping",
-];
 const KIND = { group: "certificates.k8s.io", kind: "CertificateSigningRequest" };
-const PEM = /-----BEGIN CERTIFICATE REQUEST-----[\s\S]+-----END CERTIFICATE REQUEST-----/;
 
 /** certificates.k8s.io/v1 CertificateSigningRequest: asked for, approved or denied; the signer is another program. */
 export const certificateSigningRequests = define({
@@ -62,7 +37,7 @@ export const certificateSigningRequests = define({
     },
     prepareCreate: (object, { user }) => {
       const { username, uid, groups, extra } = user;
-      const asked = objectIn(object, "spec");
+      const { username: _u, uid: _i, groups: _g, extra: _e, ...asked } = objectIn(object, "spec");
       const who = {
         username,
         groups,
@@ -140,47 +115,22 @@ function validate(object: ApiObject): readonly FieldError[] {
     ...validateSigner(textIn(spec, "signerName")),
     ...(short ? [invalid("spec.expirationSeconds", seconds, words)] : []),
     ...validateConditions(object),
+    ...validateCertificate(textIn(objectIn(object, "status"), "certificate")),
   ];
 }
 
-function validateRequest(base64: string): readonly FieldError[] {
-  if (PEM.test(Buffer.from(base64, "base64").toString("utf8"))) return [];
-  return [invalid("spec.request", base64, "PEM block type must be CERTIFICATE REQUEST")];
-}
-
-function validateUsages(usages: readonly unknown[]): readonly FieldError[] {
-  if (usages.length === 0) return [required("spec.usages")];
-  return usages.flatMap((usage, i) => {
-    const path = `spec.usages[${i}]`;
-    if (!USAGES.includes(String(usage))) return [notSupported(path, usage, USAGES)];
-    return usages.indexOf(usage) < i ? [duplicate(path, usage)] : [];
-  });
-}
-
-function validateSigner(signer: string): readonly FieldError[] {
-  const path = "spec.signerName";
-  if (signer === "") return [required(path)];
-  const [domain = "", ...rest] = signer.split("/");
-  if (rest.join("/") === "") {
-    return [invalid(path, signer, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
-  }
-  if (!domain.includes(".")) {
-    return [invalid(path, domain, "should be a domain with at least two segments separated by dots")];
-  }
-  return signer === "kubernetes.io/legacy-unknown"
-    ? [invalid(path, signer, "the legacy signerName is not allowed via this API version")]
-    : [];
-}
-
 function validateConditions(object: ApiObject): readonly FieldError[] {
-  const errors = objectsIn(objectIn(object, "status"), "conditions").flatMap((condition, i) => {
-    const path = `status.conditions[${i}].status`;
-    const status = textIn(condition, "status");
-    if (status === "") return [required(path)];
-    const only = LASTING.has(textIn(condition, "type")) ? ["True"] : ["False", "True", "Unknown"];
-    return only.includes(status) ? [] : [notSupported(path, status, only)];
-  });
   const types = typesOf(object);
+  const errors = objectsIn(objectIn(object, "status"), "conditions").flatMap((condition, i) => {
+    const path = `status.conditions[${i}]`;
+    const type = textIn(condition, "type");
+    const status = textIn(condition, "status");
+    if (type === "") return [required(`${path}.type`)];
+    const twice = types.indexOf(type) < i ? [duplicate(`${path}.type`, type)] : [];
+    if (status === "") return [...twice, required(`${path}.status`)];
+    const only = LASTING.has(type) ? ["True"] : ["False", "True", "Unknown"];
+    return only.includes(status) ? twice : [...twice, notSupported(`${path}.status`, status, only)];
+  });
   if (types.includes("Approved") && types.includes("Denied")) {
     errors.push(invalid("status.conditions", "Denied", "Approved and Denied conditions are mutually exclusive"));
   }
@@ -189,7 +139,12 @@ function validateConditions(object: ApiObject): readonly FieldError[] {
 
 function validateUpdate(object: ApiObject, old: ApiObject): readonly FieldError[] {
   const removed = typesOf(old).filter((type) => LASTING.has(type) && !typesOf(object).includes(type));
-  return removed.map((type) =>
+  const errors = removed.map((type) =>
     fieldForbidden("status.conditions", `updates may not remove a condition of type ${JSON.stringify(type)}`),
   );
+  const [before, now] = [old, object].map((of) => textIn(objectIn(of, "status"), "certificate"));
+  if (before !== "" && before !== now) {
+    errors.push(fieldForbidden("status.certificate", "updates may not modify existing certificate content"));
+  }
+  return errors;
 }

@@ -60,9 +60,18 @@ function roleStrategy(namespaced: boolean): Partial<Strategy> {
       // `rules` has no omitempty: a role without rules shows null.
       object["rules"] ??= null;
     },
-    validate: (object) =>
-      objectsIn(object, "rules").flatMap((rule, i) => validateRule(rule, `rules[${i}]`, namespaced)),
+    validate: (object) => [
+      ...objectsIn(object, "rules").flatMap((rule, i) => validateRule(rule, `rules[${i}]`, namespaced)),
+      ...validateAggregation(object),
+    ],
   };
+}
+
+function validateAggregation(object: ApiObject): readonly FieldError[] {
+  const rule = object["aggregationRule"];
+  if (!isJsonObject(rule) || arrayIn(rule, "clusterRoleSelectors").length > 0) return [];
+  const why = "at least one clusterRoleSelector required if aggregationRule is non-nil";
+  return [required("aggregationRule.clusterRoleSelectors", why)];
 }
 
 function validateRule(rule: JsonObject, path: string, namespaced: boolean): readonly FieldError[] {
@@ -130,10 +139,12 @@ function validateBinding(object: ApiObject, kinds: readonly string[], namespaced
 function validateSubject(subject: JsonObject, path: string, namespaced: boolean): readonly FieldError[] {
   const errors: FieldError[] = [];
   const kind = textIn(subject, "kind");
+  const group = textIn(subject, "apiGroup");
+  const groupOfKind = kind === "ServiceAccount" ? "" : GROUP;
   if (textIn(subject, "name") === "") errors.push(required(`${path}.name`));
   if (!["ServiceAccount", "User", "Group"].includes(kind)) {
     errors.push(notSupported(`${path}.kind`, kind, ["ServiceAccount", "User", "Group"]));
-  }
+  } else if (group !== groupOfKind) errors.push(notSupported(`${path}.apiGroup`, group, [groupOfKind]));
   if (kind === "ServiceAccount" && !namespaced && textIn(subject, "namespace") === "")
     errors.push(required(`${path}.namespace`));
   return errors;

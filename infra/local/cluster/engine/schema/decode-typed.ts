@@ -18,6 +18,8 @@ export function decodeTyped(object: JsonObject, schema: Schema, unknown: (path: 
   return undefined;
 }
 
+const INT32_MAX = 2 ** 31 - 1;
+
 interface Place {
   /** The path in the words of Go: without indices and keys of maps. */
   readonly path: string;
@@ -66,7 +68,7 @@ function decodeValue(value: unknown, schema: Schema, place: Place): string | und
     case "string":
       return typeof value === "string" ? textProblem(value, schema.format ?? "") : wrong("string");
     case "integer":
-      return Number.isInteger(value) ? undefined : wrong(schema.format ?? "int64");
+      return integerProblem(value, schema.format ?? "int64", wrong);
     case "boolean":
       return typeof value === "boolean" ? undefined : wrong("bool");
     case undefined:
@@ -74,6 +76,13 @@ function decodeValue(value: unknown, schema: Schema, place: Place): string | und
     default:
       return undefined;
   }
+}
+
+function integerProblem(value: unknown, goType: string, wrong: (goType: string) => string): string | undefined {
+  if (typeof value !== "number") return wrong(goType);
+  const isTooLarge = goType === "int32" && (value > INT32_MAX || value < -INT32_MAX - 1);
+  // Of numbers that do not fit, Go shows which one.
+  return Number.isInteger(value) && !isTooLarge ? undefined : wrong(goType).replace("number", `number ${value}`);
 }
 
 /** The Go type of a map or struct, as far as a complaint names it. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createCertificateAuthority } from "../../../../../infra/local/cluster/certificates.ts";
 import type { ApiObject, ApiReply } from "../../../../../infra/local/cluster/types.ts";
+import { requestFor } from "../../../../contract/kubernetes/certificate-request.ts";
 import { Bench, configMap } from "./support.ts";
 
 const ns = { namespace: "default" };
@@ -294,9 +296,10 @@ test("Endpoints refuse loopback and what is no address", async () => {
 
 test("a CertificateSigningRequest says who asked, is approved at its own endpoint and keeps its spec", async () => {
   const bench = new Bench();
-  const pem = "-----BEGIN CERTIFICATE REQUEST-----\nMA==\n-----END CERTIFICATE REQUEST-----\n";
+  const { request } = await requestFor("alice");
+  const certificate = Buffer.from((await createCertificateAuthority("a-ca", bench.clock)).caPem).toString("base64");
   const spec = {
-    request: Buffer.from(pem).toString("base64"),
+    request: Buffer.from(request).toString("base64"),
     signerName: "kubernetes.io/kube-apiserver-client",
     usages: ["client auth"],
     username: "somebody-else",
@@ -312,12 +315,12 @@ test("a CertificateSigningRequest says who asked, is approved at its own endpoin
   const approved = await bench.must("update", CSRS, {
     name: "a",
     subresource: "approval",
-    body: { ...made, status: { conditions: [condition], certificate: "eA==" } },
+    body: { ...made, status: { conditions: [condition], certificate } },
   });
   const signed = await bench.patch(CSRS, {
     name: "a",
     subresource: "status",
-    body: { status: { certificate: "eA==" } },
+    body: { status: { certificate } },
   });
 
   assert.deepEqual(made["spec"], { ...spec, username: "alice", uid: "alice-uid", groups: ["system:authenticated"] });
@@ -325,7 +328,7 @@ test("a CertificateSigningRequest says who asked, is approved at its own endpoin
   assert.deepEqual(early["status"], {});
   const stamped = { ...condition, lastUpdateTime: "2026-01-01T00:00:00Z", lastTransitionTime: "2026-01-01T00:00:00Z" };
   assert.deepEqual(approved["status"], { conditions: [stamped] });
-  assert.deepEqual((signed.body as ApiObject)["status"], { conditions: [stamped], certificate: "eA==" });
+  assert.deepEqual((signed.body as ApiObject)["status"], { conditions: [stamped], certificate });
 });
 
 test("a CertificateSigningRequest needs a request, a signer and known usages", async () => {

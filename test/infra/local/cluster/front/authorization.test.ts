@@ -115,26 +115,6 @@ test("a change of a binding is seen with the next request", () => {
   assert.equal(authorizer.decide(east, get("secrets", "common", "x")).allowed, true);
 });
 
-test("an aggregated ClusterRole has the rules of the roles it selects", () => {
-  const objects = new Objects();
-  objects.add("clusterroles", {
-    metadata: { name: "whole" },
-    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: "yes" } }] },
-    rules: [],
-  });
-  objects.add("clusterroles", {
-    metadata: { name: "part", labels: { part: "yes" } },
-    rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }],
-  });
-  objects.add("clusterrolebindings", {
-    metadata: { name: "b" },
-    roleRef: { kind: "ClusterRole", name: "whole" },
-    subjects: [{ kind: "User", name: east.username }],
-  });
-
-  assert.equal(new Authorizer(() => objects).decide(east, get("pods", "any", "p")).allowed, true);
-});
-
 test("a binding to a role that does not exist is told in the reason", () => {
   const objects = new Objects();
   objects.add("clusterrolebindings", {

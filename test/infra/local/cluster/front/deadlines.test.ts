@@ -47,3 +47,10 @@ test("the parent's end ends it, but does not count as reached", () => {
 
   assert.deepEqual([limit.signal.aborted, limit.expired()], [true, false]);
 });
+
+test("a limit that is over counts as reached before its timer has told", () => {
+  const clock = new FakeClock();
+  const limit = new Deadlines(clock).start(0, never);
+
+  assert.deepEqual([limit.signal.aborted, limit.expired()], [false, true]);
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseDuration, parseRequest } from "../../../../../infra/local/cluster/front/request-info.ts";
+import { parseRequest } from "../../../../../infra/local/cluster/front/request-info.ts";
 
 const GIVEN = ["kind", "path", "query"];
 
@@ -79,13 +79,4 @@ test("discovery, health and unknown paths are not about resources", () => {
     assert.equal(info.kind, "nonResource", path);
     assert.equal(info.path, path);
   }
-});
-
-test("Go durations are read as Go reads them", () => {
-  assert.equal(parseDuration("10s"), 10_000);
-  assert.equal(parseDuration("1m30s"), 90_000);
-  assert.equal(parseDuration("250ms"), 250);
-  assert.equal(parseDuration("1.5h"), 5_400_000);
-  assert.equal(parseDuration("0"), 0);
-  for (const wrong of ["", "10", "s", "-1s", "1 s", "1d"]) assert.equal(parseDuration(wrong), undefined, wrong);
 });
