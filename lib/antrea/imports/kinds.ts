@@ -1,0 +1,5 @@
+import type { ImportKind } from "./reconciler.ts";
+import { serviceImport } from "./service-import.ts";
+
+/** The kinds of imports that are installed, by `spec.kind` on the wire. */
+export const IMPORT_KINDS: ReadonlyMap<string, ImportKind> = new Map([serviceImport].map((kind) => [kind.kind, kind]));

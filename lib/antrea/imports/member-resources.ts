@@ -1,0 +1,64 @@
+import type { KubeObject, ObjectRef, ResourceType } from "../../kube/client.ts";
+import type { ImportedObject } from "../../state/imports.ts";
+
+/** A type of the member's API with the name of its kind. */
+export interface MemberResource extends ResourceType {
+  readonly kind: string;
+}
+
+/** Services; Antrea's proxy serves those of imports. */
+export const SERVICES: MemberResource = { group: "", version: "v1", resource: "services", kind: "Service" };
+
+/** ServiceImports (KEP-1645). */
+export const SERVICE_IMPORTS: MemberResource = {
+  group: "multicluster.x-k8s.io",
+  version: "v1alpha1",
+  resource: "serviceimports",
+  kind: "ServiceImport",
+};
+
+/** Prefix of the names of imported Services, Endpoints and policies. */
+export const IMPORTED_PREFIX = "antrea-mc-";
+
+/** The address of an object of a member. */
+export function memberRef(type: MemberResource, name: string, namespace?: string): ObjectRef {
+  return { type, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** `apiVersion`, `kind` and the address, as every new object begins. */
+export function newObject(
+  type: MemberResource,
+  { name, namespace }: Pick<ObjectRef, "name" | "namespace">,
+  annotations: Readonly<Record<string, string>> = {},
+): KubeObject {
+  return {
+    apiVersion: apiVersion(type),
+    kind: type.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    },
+  };
+}
+
+/** How the record names an object that is there. */
+export function importedObject(type: MemberResource, { metadata }: KubeObject): ImportedObject {
+  const { name = "", namespace, uid = "" } = metadata;
+  return {
+    apiVersion: apiVersion(type),
+    kind: type.kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+    uid,
+  };
+}
+
+/** How messages name an object: `Service shop/antrea-mc-web`. */
+export function objectWords(type: MemberResource, { name, namespace }: Pick<ObjectRef, "name" | "namespace">): string {
+  return namespace === undefined ? `${type.kind} ${name}` : `${type.kind} ${namespace}/${name}`;
+}
+
+function apiVersion({ group, version }: ResourceType): string {
+  return group === "" ? version : `${group}/${version}`;
+}

@@ -1,0 +1,23 @@
+import type { KubeObject } from "../../kube/client.ts";
+import type { ImportRecord } from "../../state/imports.ts";
+
+/** The annotation of imported Services, Endpoints and, by us, ServiceImports. Its presence counts, not its value. */
+export const IMPORTED_SERVICE = "multicluster.antrea.io/imported-service";
+
+/** The same of imported policies. */
+export const IMPORTED_POLICY = "multicluster.antrea.io/imported-acnp";
+
+/** Whether the object carries the importer's marker: who takes it off takes the object over. */
+export function isMarked({ metadata }: KubeObject, marker: string): boolean {
+  return Object.hasOwn(metadata.annotations ?? {}, marker);
+}
+
+/** Whether it stands in the record as one that the import made: its UID, not only its name. */
+export function isRecorded({ metadata }: KubeObject, record: Pick<ImportRecord, "objects"> | undefined): boolean {
+  return metadata.uid !== undefined && record?.objects.some(({ uid }) => uid === metadata.uid) === true;
+}
+
+/** Whether it is on its way out, and only its finalizers keep it. */
+export function isGoing({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}

@@ -1,0 +1,155 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KubeClient, KubeObject, ObjectRef } from "../../kube/client.ts";
+import type { KubeError } from "../../kube/errors.ts";
+import type { ImportedObject, ImportRecord, ImportState } from "../../state/imports.ts";
+import type { MemberObjects, Observed } from "./member-objects.ts";
+import type { ResourceImport } from "./resource-import.ts";
+
+/**
+ * What turns one ResourceImport of the leader into objects of a member. `observe` reads, `plan` decides and is pure,
+ * `apply` writes one action after the other; `reconcile-import.ts` turns them round until there is nothing more to write.
+ * A process may end between any two of them: what was made carries the importer's marker, or stands in the record, and is
+ * found by the next round.
+ */
+
+/** The member as importing sees it. */
+export type ImportMember = Pick<KubeClient, "cluster" | "get" | "list" | "create" | "update" | "delete">;
+
+/** The leader, as far as the reconcilers speak to it: Events about policies that cannot be installed. */
+export type ImportLeader = Pick<KubeClient, "cluster" | "create">;
+
+/** What a membership says about its imports. */
+export interface ImportSettings {
+  /** The member's own cluster ID in its ClusterSet. */
+  readonly clusterID: string;
+  /** Namespace of the ClusterSet in the member; ClusterInfoImports live there. */
+  readonly namespace: string;
+  /** Namespace of the ResourceImports in the leader; Events go there. */
+  readonly commonArea: string;
+  /** Whether LabelIdentities are imported: Antrea's `enableStretchedNetworkPolicy`. */
+  readonly labelIdentities: boolean;
+  /** The Namespaces that imports may write to; absent: all but those of Kubernetes itself. */
+  readonly namespaces?: readonly string[];
+}
+
+/** All that a reconciler works with; made per membership by whoever holds the window. */
+export interface ImportContext {
+  readonly member: ImportMember;
+  readonly leader: ImportLeader;
+  /** What is known of the member's objects; kept for as long as the window likes, refreshed by every answer. */
+  readonly objects: MemberObjects;
+  readonly settings: ImportSettings;
+  readonly clock: Clock;
+  /** Each call, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Asked just before every write; false: the baton is not surely ours any more, nothing is written from here on. */
+  readonly mayWrite: () => boolean;
+}
+
+/** One import to look at. It is asked for by name; the queue keeps only the newest version of each. */
+export interface ImportRequest {
+  /** `metadata.name` of the ResourceImport. */
+  readonly name: string;
+  /** As the leader has it now; undefined: it is gone there. */
+  readonly wanted: ResourceImport | undefined;
+  /**
+   * What is known of it from before; undefined: nothing. Where an import is gone that has none, `lastSeen` says what it
+   * was (the object of a DELETED event).
+   */
+  readonly record: ImportRecord | undefined;
+  readonly lastSeen?: ResourceImport;
+}
+
+/** What plans see. Everything in it is data. */
+export interface PlanInput {
+  readonly wanted: ResourceImport;
+  readonly record: ImportRecord | undefined;
+  readonly observed: Observed;
+  readonly settings: ImportSettings;
+}
+
+/** What a removal sees: nothing is wanted any more. */
+export interface RemovalInput {
+  readonly target: ImportRecord["target"];
+  readonly record: Pick<ImportRecord, "objects"> | undefined;
+  readonly observed: Observed;
+  readonly settings: Pick<ImportSettings, "clusterID" | "namespace">;
+}
+
+/** One write. Each is bound to the version that the plan has seen, so that nobody's change in between is lost. */
+export type ImportAction =
+  | { readonly kind: "create"; readonly ref: ObjectRef; readonly object: KubeObject }
+  /** PUT of the whole object, with the resourceVersion that was observed. */
+  | { readonly kind: "update"; readonly ref: ObjectRef; readonly object: KubeObject }
+  /** Preconditions: the UID and resourceVersion that were observed. */
+  | { readonly kind: "delete"; readonly ref: ObjectRef; readonly seen: KubeObject }
+  /** A Warning in the leader's common area; its name is the same for the same transition, so that it is made once. */
+  | { readonly kind: "report"; readonly event: KubeObject };
+
+/** When an import at rest is looked at again, without any change of it. */
+export type NextLook =
+  /** With the next compare. */
+  | "with-compare"
+  /** After {@link LOOK_AGAIN_MS}: it waits for something in the member that nobody tells us of. */
+  | "soon";
+
+/** What a plan comes to: what to write now, and what holds when there is nothing (more) to write. */
+export interface ImportPlan {
+  readonly actions: readonly ImportAction[];
+  readonly state: ImportState;
+  /** Why it is not `Applied`, for people. */
+  readonly error?: string;
+  readonly nextLook: NextLook;
+  /** Objects that stay although they were ours once: their user has taken them over. */
+  readonly released: readonly string[];
+}
+
+/** One kind of import. */
+export interface ImportKind {
+  /** `spec.kind` on the wire. */
+  readonly kind: string;
+  /** What it is about in the member. */
+  target(wanted: ResourceImport, settings: ImportSettings): ImportRecord["target"];
+  /** The objects to look at before {@link plan}; those that it makes are among them, in the order of making. */
+  looksAt(target: ImportRecord["target"], wanted: ResourceImport | undefined): readonly ObjectRef[];
+  /** The objects of `looksAt` that are ours. */
+  owned(input: RemovalInput): readonly ImportedObject[];
+  /** Pure. */
+  plan(input: PlanInput): ImportPlan;
+  /** Pure. Only what is ours goes. */
+  planRemoval(input: RemovalInput): ImportPlan;
+}
+
+/** The fields of a record that reconciling decides; the others (since, attempts, fence) are the engine's. */
+export type ImportProgress = Pick<
+  ImportRecord,
+  "name" | "kind" | "target" | "objects" | "appliedHash" | "state" | "error"
+>;
+
+/** What one round came to. */
+export type ImportOutcome =
+  /** At rest until the import changes, or until `afterMs` if that is given, in milliseconds. */
+  | { readonly kind: "settled"; readonly next: ImportProgress; readonly afterMs?: number; readonly done: Done }
+  /** To be tried again by backoff; the objects that were made before the error are in `next`. */
+  | { readonly kind: "failed"; readonly next: ImportProgress; readonly error: KubeError; readonly done: Done }
+  /** All that was ours is gone: the record goes too. */
+  | { readonly kind: "removed"; readonly done: Done }
+  /** Nothing that Hawser is asked to import, and nothing of it in the member: no record is kept. */
+  | { readonly kind: "ignored" }
+  /** `mayWrite` said no, or the signal fired: the record stays as it was. */
+  | { readonly kind: "halted"; readonly done: Done };
+
+/** What was done on the way. */
+export interface Done {
+  /** Writes to the member that succeeded. */
+  readonly writes: number;
+  /** Objects that stay because their user took them over, for one event in the history. */
+  readonly released: readonly string[];
+}
+
+/**
+ * How long an import waits that needs something of the member which nobody tells us of (a Namespace, a Tier, a name that
+ * a user has taken), in milliseconds: at most six looks in five minutes, and installed within a minute.
+ */
+export const LOOK_AGAIN_MS = 55_000;
