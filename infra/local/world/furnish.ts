@@ -31,7 +31,7 @@ export async function furnishLeader(
     spec: { clusterID: first.leaderId, leaders: [{ clusterID: first.leaderId }] },
   };
   await applyAll(cluster, [
-    ...customResourceDefinitions(),
+    ...customResourceDefinitions("leader"),
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
     ...manifests.leader,
     ...(given("ClusterSet") ? [] : [clusterSet]),
@@ -50,7 +50,7 @@ export async function furnishMember(
   const token = await leader.tokenFor(clusterSet.leaderNamespace, memberServiceAccount(clusterSet));
   const credentials = { "ca.crt": leader.caPem, token };
   await applyAll(cluster, [
-    ...customResourceDefinitions(),
+    ...customResourceDefinitions("member"),
     ...(clusterSet.namespace === "kube-system"
       ? []
       : [{ apiVersion: "v1", kind: "Namespace", metadata: { name: clusterSet.namespace } }]),

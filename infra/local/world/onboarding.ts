@@ -8,9 +8,15 @@ const LOCAL_LEADER = fileURLToPath(new URL("../leader/", import.meta.url));
 
 /** The objects that give each identity its rights: those which a user applies, with this world's names in them. */
 
-/** The CustomResourceDefinitions that leader and members need. */
-export function customResourceDefinitions(): Manifest[] {
-  return ["clustersets.yaml", "memberclusterannounces.yaml"].flatMap((file) => read(`${KUBERNETES}crds/${file}`));
+const BOTH = ["clustersets", "memberclusterannounces"];
+const DEFINITIONS = {
+  leader: [...BOTH, "resourceexports", "resourceimports"],
+  member: [...BOTH, "serviceimports", "clusterinfoimports", "labelidentities", "clusternetworkpolicies", "tiers"],
+} as const;
+
+/** The CustomResourceDefinitions that a leader or a member needs. */
+export function customResourceDefinitions(of: keyof typeof DEFINITIONS): Manifest[] {
+  return DEFINITIONS[of].flatMap((name) => read(`${KUBERNETES}crds/${name}.yaml`));
 }
 
 /** Hawser's identity in a member. */

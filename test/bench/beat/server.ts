@@ -46,7 +46,7 @@ const calls: ServerCalls = {
 
   startMembers: async ({ leader, seed }) => {
     const members = await start("members", seed);
-    for (const object of customResourceDefinitions()) await members.engine.apply(object);
+    for (const object of customResourceDefinitions("member")) await members.engine.apply(object);
     return Promise.all(leader.members.map(async (member) => await furnishMember(members, leader, member.cluster)));
   },
 
@@ -85,7 +85,7 @@ function leaderObjects(sets: readonly MemberClusterSet[]): readonly Manifest[] {
   const roles = leaderRoles(COMMON_AREA);
   // Tokens are issued directly, so that no token Secret is needed.
   const identities = sets.flatMap(leaderIdentity).filter(({ kind }) => kind !== "Secret");
-  return [...customResourceDefinitions(), namespace, clusterSet, ...roles, ...identities];
+  return [...customResourceDefinitions("leader"), namespace, clusterSet, ...roles, ...identities];
 }
 
 async function startControllers(leader: SimulatedCluster): Promise<void> {

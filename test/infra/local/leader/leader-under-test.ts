@@ -135,7 +135,7 @@ export class LeaderUnderTest {
 function furnishing(): unknown[] {
   return [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: AREA } },
-    ...customResourceDefinitions(),
+    ...customResourceDefinitions("leader"),
     RESOURCE_EXPORTS,
     {
       apiVersion: `${GROUP}/v1alpha2`,
