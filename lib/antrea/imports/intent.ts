@@ -1,14 +1,12 @@
 import { IMPORT_KINDS } from "./kinds.ts";
-import type { ImportKind, ImportRequest, ImportSettings } from "./reconciler.ts";
+import type { ImportKind, ImportRequest, ImportSettings, Judgement } from "./reconciler.ts";
 import type { ResourceImport } from "./resource-import.ts";
 
 /** What is to become of one import, before anything in the member is looked at. */
 export type Intent =
   | { readonly kind: "install"; readonly of: ImportKind; readonly wanted: ResourceImport }
-  /** Nothing of it may be in the member; `because`: it is there in the leader, but not for this member. */
   | { readonly kind: "remove"; readonly because: string | undefined }
-  /** It cannot be installed; what an earlier version of it installed stays until somebody decides. */
-  | { readonly kind: "leave"; readonly state: "Unsupported" | "Invalid" | "Excluded"; readonly because: string };
+  | Judgement;
 
 /** Kinds that Antrea declares and no member installs. */
 const UNUSED_KINDS = new Set(["ExternalEntity", "Raw"]);
@@ -27,7 +25,8 @@ export function decideIntent({ wanted }: Pick<ImportRequest, "wanted">, settings
     return { kind: "leave", state: "Excluded", because };
   }
   const refused = refusedNamespace(wanted, of, settings);
-  return refused === undefined ? { kind: "install", of, wanted } : { kind: "remove", because: refused };
+  if (refused !== undefined) return { kind: "remove", because: refused };
+  return of.judge(wanted, settings) ?? { kind: "install", of, wanted };
 }
 
 function unsupported(kind: string): Intent {

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectRef } from "../../kube/client.ts";
 import type { ImportRecord, ImportState } from "../../state/imports.ts";
 import { type MemberResource, objectWords } from "./member-resources.ts";
 import { isGoing, isMarked, isRecorded } from "./ownership.ts";
-import type { ImportAction, ImportPlan } from "./reconciler.ts";
+import type { ImportAction, ImportPlan, Judgement } from "./reconciler.ts";
 
 /** Names of Services and most others: a DNS label. */
 const NAME_LENGTH = 63;
@@ -38,6 +38,11 @@ export function taken(type: MemberResource, ref: ObjectRef): ImportPlan {
 export function waitForDeletion({ kind, metadata }: KubeObject): ImportPlan {
   const name = [metadata.namespace, metadata.name].filter((part) => part !== undefined).join("/");
   return waiting("Pending", `${kind ?? "object"} ${name} is being deleted; the import is installed when it is gone`);
+}
+
+/** The judgement on a fault in the import itself. */
+export function invalid(because: string | undefined): Judgement | undefined {
+  return because === undefined ? undefined : { kind: "leave", state: "Invalid", because };
 }
 
 /** Why the name cannot be that of an object, in a sentence; undefined when it can. */

@@ -105,12 +105,21 @@ export interface ImportPlan {
   readonly released: readonly string[];
 }
 
+/** Why an import is not installed, whatever the member looks like. */
+export type Judgement =
+  /** Nothing of it may be in the member. */
+  | { readonly kind: "remove"; readonly because: string }
+  /** It cannot be installed; what an earlier version of it installed stays until somebody decides. */
+  | { readonly kind: "leave"; readonly state: "Unsupported" | "Invalid" | "Excluded"; readonly because: string };
+
 /** One kind of import. */
 export interface ImportKind {
   /** `spec.kind` on the wire. */
   readonly kind: string;
   /** What it is about in the member. */
   target(wanted: ResourceImport, settings: ImportSettings): ImportRecord["target"];
+  /** What can be said without a look at the member; undefined: it may be planned. */
+  judge(wanted: ResourceImport, settings: ImportSettings): Judgement | undefined;
   /** The objects to look at before {@link plan}; those that it makes are among them, in the order of making. */
   looksAt(target: ImportRecord["target"], wanted: ResourceImport | undefined): readonly ObjectRef[];
   /** The objects of `looksAt` that are ours. */

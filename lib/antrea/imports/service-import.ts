@@ -10,7 +10,7 @@ import {
   SERVICES,
 } from "./member-resources.ts";
 import { IMPORTED_SERVICE, isGoing, isMarked, isRecorded } from "./ownership.ts";
-import { atRest, invalidTarget, planDeletes, taken, waitForDeletion, writes } from "./plans.ts";
+import { atRest, invalid, invalidTarget, planDeletes, taken, waitForDeletion, writes } from "./plans.ts";
 import type { ImportAction, ImportKind, ImportPlan, PlanInput, RemovalInput } from "./reconciler.ts";
 import { isRecord, type ResourceImport } from "./resource-import.ts";
 import { planPorts, readServicePorts, type ServicePort } from "./service-ports.ts";
@@ -28,6 +28,8 @@ type Target = ImportRecord["target"];
 export const serviceImport: ImportKind = {
   kind: "ServiceImport",
   target: ({ specName, specNamespace }) => ({ namespace: specNamespace, name: specName }),
+  judge: (wanted, settings) =>
+    invalid(invalidTarget(serviceImport.target(wanted, settings), IMPORTED_PREFIX) ?? payloadFault(wanted)),
   looksAt: (target) => [serviceRef(target), serviceImportRef(target)],
   owned: ({ target, record, observed }) => {
     const { service, imported } = find(observed, target);
@@ -54,8 +56,6 @@ export const serviceImport: ImportKind = {
 
 function planServiceImport({ wanted, record, observed, settings }: PlanInput): ImportPlan {
   const target = serviceImport.target(wanted, settings);
-  const invalid = invalidTarget(target, IMPORTED_PREFIX) ?? payloadFault(wanted);
-  if (invalid !== undefined) return atRest("Invalid", invalid);
   const { service, imported } = find(observed, target);
   if (service !== undefined && !isMarked(service, IMPORTED_SERVICE)) return taken(SERVICES, serviceRef(target));
   if (imported !== undefined && !isOurs(imported, service, record)) {
