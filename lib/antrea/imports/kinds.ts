@@ -1,5 +1,9 @@
+import { clusterInfo } from "./cluster-info.ts";
+import { labelIdentity } from "./label-identity.ts";
 import type { ImportKind } from "./reconciler.ts";
 import { serviceImport } from "./service-import.ts";
 
 /** The kinds of imports that are installed, by `spec.kind` on the wire. */
-export const IMPORT_KINDS: ReadonlyMap<string, ImportKind> = new Map([serviceImport].map((kind) => [kind.kind, kind]));
+export const IMPORT_KINDS: ReadonlyMap<string, ImportKind> = new Map(
+  [serviceImport, clusterInfo, labelIdentity].map((kind) => [kind.kind, kind]),
+);

@@ -17,6 +17,33 @@ export const SERVICE_IMPORTS: MemberResource = {
   kind: "ServiceImport",
 };
 
+/** What a member knows of another cluster; in the member's Namespace. */
+export const CLUSTER_INFO_IMPORTS: MemberResource = {
+  group: "multicluster.crd.antrea.io",
+  version: "v1alpha1",
+  resource: "clusterinfoimports",
+  kind: "ClusterInfoImport",
+};
+
+/** Numbers for sets of labels; cluster-wide. */
+export const LABEL_IDENTITIES: MemberResource = {
+  group: "multicluster.crd.antrea.io",
+  version: "v1alpha1",
+  resource: "labelidentities",
+  kind: "LabelIdentity",
+};
+
+/** Antrea's cluster-wide network policies. */
+export const CLUSTER_NETWORK_POLICIES: MemberResource = {
+  group: "crd.antrea.io",
+  version: "v1beta1",
+  resource: "clusternetworkpolicies",
+  kind: "ClusterNetworkPolicy",
+};
+
+/** What a policy belongs to; only looked at. */
+export const TIERS: MemberResource = { group: "crd.antrea.io", version: "v1beta1", resource: "tiers", kind: "Tier" };
+
 /** Prefix of the names of imported Services, Endpoints and policies. */
 export const IMPORTED_PREFIX = "antrea-mc-";
 

@@ -1,15 +1,15 @@
 import type { KubeObject, ObjectRef } from "../../kube/client.ts";
 import type { ImportRecord, ImportState } from "../../state/imports.ts";
-import { type MemberResource, objectWords } from "./member-resources.ts";
+import { type MemberResource, newObject, objectWords } from "./member-resources.ts";
 import { isGoing, isMarked, isRecorded } from "./ownership.ts";
 import type { ImportAction, ImportPlan, Judgement } from "./reconciler.ts";
 
 /** Names of Services and most others: a DNS label. */
 const NAME_LENGTH = 63;
 
-/** Something is to be written first; what holds after it is decided by the next plan. */
+/** What makes the import applied, if the next plan finds nothing to add. */
 export function writes(actions: readonly ImportAction[]): ImportPlan {
-  return { actions, state: "Pending", nextLook: "soon", released: [] };
+  return { actions, state: "Applied", nextLook: "with-compare", released: [] };
 }
 
 /** There is nothing to write; until the import changes, or until the next compare. */
@@ -38,6 +38,26 @@ export function taken(type: MemberResource, ref: ObjectRef): ImportPlan {
 export function waitForDeletion({ kind, metadata }: KubeObject): ImportPlan {
   const name = [metadata.namespace, metadata.name].filter((part) => part !== undefined).join("/");
   return waiting("Pending", `${kind ?? "object"} ${name} is being deleted; the import is installed when it is gone`);
+}
+
+/** Creates or updates the only object of an import; undefined: it is right already. */
+export interface OneObject {
+  readonly type: MemberResource;
+  readonly ref: ObjectRef;
+  readonly seen: KubeObject | undefined;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Whether what was seen says the same. */
+  readonly same: boolean;
+}
+
+/** The plan for a kind that makes one object with a `spec`. */
+export function planOne({ type, ref, seen, spec, annotations, same }: OneObject): ImportPlan {
+  if (seen === undefined) {
+    return writes([{ kind: "create", ref, object: { ...newObject(type, ref, annotations), spec } }]);
+  }
+  if (isGoing(seen)) return waitForDeletion(seen);
+  return same ? atRest("Applied") : writes([{ kind: "update", ref, object: { ...seen, spec } }]);
 }
 
 /** The judgement on a fault in the import itself. */

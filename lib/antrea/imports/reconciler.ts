@@ -67,6 +67,8 @@ export interface PlanInput {
   readonly record: ImportRecord | undefined;
   readonly observed: Observed;
   readonly settings: ImportSettings;
+  /** Milliseconds since the epoch; for stamps in what is written. */
+  readonly now: number;
 }
 
 /** What a removal sees: nothing is wanted any more. */
@@ -94,7 +96,7 @@ export type NextLook =
   /** After {@link LOOK_AGAIN_MS}: it waits for something in the member that nobody tells us of. */
   | "soon";
 
-/** What a plan comes to: what to write now, and what holds when there is nothing (more) to write. */
+/** What a plan comes to: what to write now, and what holds when that is written, or needs not be. */
 export interface ImportPlan {
   readonly actions: readonly ImportAction[];
   readonly state: ImportState;
@@ -128,6 +130,10 @@ export interface ImportKind {
   plan(input: PlanInput): ImportPlan;
   /** Pure. Only what is ours goes. */
   planRemoval(input: RemovalInput): ImportPlan;
+  /** What an error of the member is called, for the state of the import; undefined: the error's own message. */
+  describe?(input: PlanInput, error: KubeError): string | undefined;
+  /** Pure. What the leader is told of a member's error, if it was not told before. */
+  report?(input: PlanInput, description: string): ImportAction | undefined;
 }
 
 /** The fields of a record that reconciling decides; the others (since, attempts, fence) are the engine's. */

@@ -2,7 +2,7 @@ import type { ObjectRef } from "../../kube/client.ts";
 import type { KubeError } from "../../kube/errors.ts";
 import { applyAction } from "./action.ts";
 import { canonicalJson } from "./canonical.ts";
-import { atRest, waiting } from "./plans.ts";
+import { waiting } from "./plans.ts";
 import type { Done, ImportAction, ImportContext, ImportPlan } from "./reconciler.ts";
 
 /** How often it is planned again, when the member keeps changing under our hands. */
@@ -12,7 +12,9 @@ const PLANS = 8;
 export type Rest =
   | { readonly kind: "rest"; readonly plan: ImportPlan }
   | { readonly kind: "halted" }
-  | { readonly kind: "failed"; readonly error: KubeError };
+  | { readonly kind: "failed"; readonly error: KubeError }
+  /** All is done in the member, but the leader could not be told. */
+  | { readonly kind: "untold"; readonly error: KubeError; readonly plan: ImportPlan | undefined };
 
 /** One import's affair while it is worked on: it observes, plans and applies in turn until there is nothing to write. */
 export class Rounds {
@@ -39,22 +41,25 @@ export class Rounds {
       if (!seen.ok) return signal.aborted ? { kind: "halted" } : { kind: "failed", error: seen.error };
       const plan = makePlan();
       for (const name of plan.released) this.#released.add(name);
-      if (plan.actions.length === 0) return { kind: "rest", plan };
+      // A server that keeps in its own form what it was given does not come nearer to it.
       const actions = plan.actions.filter((action) => !this.#isSent(action));
-      // The server keeps in its own form what it was given: nearer than this it does not come.
-      if (actions.length === 0) return { kind: "rest", plan: atRest("Applied") };
-      const end = await this.#apply(actions);
+      if (actions.length === 0) return { kind: "rest", plan };
+      const end = await this.#apply(actions, plan);
       if (end !== undefined) return end;
     }
     return { kind: "failed", error: changesTooFast(member.cluster, refs[0]) };
   }
 
+  /** Tells the leader something, once. */
+  async tell(action: ImportAction): Promise<Rest | undefined> {
+    return this.#isSent(action) ? undefined : await this.#apply([action], undefined);
+  }
+
   /** Undefined: look again. */
-  async #apply(actions: readonly ImportAction[]): Promise<Rest | undefined> {
+  async #apply(actions: readonly ImportAction[], plan: ImportPlan | undefined): Promise<Rest | undefined> {
     for (const action of actions) {
       const answer = await applyAction(action, this.#context);
-      if (!answer.ok)
-        return this.#context.signal.aborted ? { kind: "halted" } : { kind: "failed", error: answer.error };
+      if (!answer.ok) return this.#failure(action, answer.error, plan);
       switch (answer.value) {
         case "halted":
           return { kind: "halted" };
@@ -64,14 +69,20 @@ export class Rounds {
           return undefined;
         case "done":
           if (action.kind !== "report") this.#writes += 1;
-          if (action.kind === "update") this.#sent.set(addressOf(action.ref), bodyOf(action));
+          this.#sent.set(keyOf(action), bodyOf(action));
       }
     }
     return undefined;
   }
 
+  #failure(action: ImportAction, error: KubeError, plan: ImportPlan | undefined): Rest {
+    if (this.#context.signal.aborted) return { kind: "halted" };
+    return action.kind === "report" ? { kind: "untold", error, plan } : { kind: "failed", error };
+  }
+
+  /** A create or delete is planned again only when the object has come or gone in between. */
   #isSent(action: ImportAction): boolean {
-    return action.kind === "update" && this.#sent.get(addressOf(action.ref)) === bodyOf(action);
+    return (action.kind === "update" || action.kind === "report") && this.#sent.get(keyOf(action)) === bodyOf(action);
   }
 }
 
@@ -82,10 +93,17 @@ function noNamespace(action: ImportAction): ImportPlan {
 }
 
 /** Without what changes with every write. */
-function bodyOf({ object }: ImportAction & { readonly kind: "update" }): string {
-  const { metadata, status: _, ...rest } = object;
+function bodyOf(action: ImportAction): string {
+  if (action.kind !== "update") return "";
+  const { metadata, status: _, ...rest } = action.object;
   const { resourceVersion: _version, generation: _generation, ...kept } = metadata;
   return canonicalJson({ ...rest, metadata: kept });
+}
+
+function keyOf(action: ImportAction): string {
+  return action.kind === "report"
+    ? `report ${action.event.metadata.name ?? ""}`
+    : `${action.kind} ${addressOf(action.ref)}`;
 }
 
 function addressOf({ type, namespace = "", name }: ObjectRef): string {

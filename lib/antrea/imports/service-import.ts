@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectRef } from "../../kube/client.ts";
 import type { ImportedObject, ImportRecord } from "../../state/imports.ts";
-import { sameMeaning } from "./canonical.ts";
+import { showsAsGiven } from "./canonical.ts";
 import {
   IMPORTED_PREFIX,
   importedObject,
@@ -100,19 +100,14 @@ function planImported({ wanted, target, service, imported, fresh }: ImportedInpu
   return { kind: "update", ref, object: { ...imported, metadata: marked, spec } };
 }
 
-/** Fields that every version of the definition keeps; a member whose definition is older drops the others. */
+/** Fields that every version of the definition keeps. */
 const OLD_FIELDS = new Set(["ports", "type", "ips", "sessionAffinity", "sessionAffinityConfig"]);
 
-/** What the member has once been given and does not show, it does not keep: it is not offered again. */
 function sameImport(spec: Readonly<Record<string, unknown>>, observed: unknown, fresh: boolean): boolean {
-  if (!isRecord(observed)) return false;
-  const kept = fresh
-    ? spec
-    : Object.fromEntries(Object.entries(spec).filter(([key]) => OLD_FIELDS.has(key) || Object.hasOwn(observed, key)));
-  return sameMeaning(withProtocols(kept), withProtocols(observed));
+  return isRecord(observed) && showsAsGiven(withProtocols(spec), withProtocols(observed), { old: OLD_FIELDS, fresh });
 }
 
-function withProtocols(spec: Readonly<Record<string, unknown>>): unknown {
+function withProtocols(spec: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { ports } = spec;
   if (!Array.isArray(ports)) return spec;
   return { ...spec, ports: ports.map((port) => (isRecord(port) ? { protocol: "TCP", ...port } : port)) };

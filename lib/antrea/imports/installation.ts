@@ -1,0 +1,120 @@
+import { never } from "../../base/result.ts";
+import type { KubeError } from "../../kube/errors.ts";
+import type { ImportedObject } from "../../state/imports.ts";
+import { sameMeaning } from "./canonical.ts";
+import type { Intent } from "./intent.ts";
+import { plannedProgress } from "./planned-progress.ts";
+import {
+  type ImportContext,
+  type ImportKind,
+  type ImportOutcome,
+  type ImportPlan,
+  type ImportProgress,
+  type ImportRequest,
+  LOOK_AGAIN_MS,
+  type PlanInput,
+} from "./reconciler.ts";
+import { removeRecorded } from "./removal.ts";
+import { type Rest, Rounds } from "./rounds.ts";
+
+/** An import that is to be in the member, while it is brought there. */
+interface Installation {
+  readonly of: ImportKind;
+  readonly input: PlanInput;
+  readonly rounds: Rounds;
+  readonly progress: Omit<ImportProgress, "state" | "objects">;
+  /** What is ours of it in the member, as far as that is known. */
+  readonly owned: () => readonly ImportedObject[];
+}
+
+/** Brings an import into the member. What it made under another kind or name goes first. */
+export async function install(
+  { name, record }: ImportRequest,
+  context: ImportContext,
+  { of, wanted }: Extract<Intent, { kind: "install" }>,
+): Promise<ImportOutcome> {
+  const { settings, objects, clock } = context;
+  const target = of.target(wanted, settings);
+  const rounds = new Rounds(context);
+  if (record !== undefined && !(record.kind === of.kind && sameMeaning(record.target, target))) {
+    const end = await removeRecorded(rounds, record, context);
+    return end ?? { kind: "settled", next: plannedProgress(wanted, settings), afterMs: 0, done: rounds.done() };
+  }
+  const input = { wanted, record, observed: objects, settings, now: clock.now().getTime() };
+  const hash = record?.appliedHash === undefined ? {} : { appliedHash: record.appliedHash };
+  const progress = { name, kind: of.kind, target, ...hash };
+  const owned = (): readonly ImportedObject[] => of.owned({ target, record, observed: objects, settings });
+  const refs = of.looksAt(target, wanted);
+  const rest = await rounds.run(refs, () => of.plan(input));
+  const outcome = await tell({ of, input, rounds, progress, owned }, rest);
+  // Nobody tells us of what it waits for: the next look is at the member itself.
+  if (isWaiting(outcome)) for (const ref of refs) objects.forget(ref);
+  return outcome;
+}
+
+function isWaiting(outcome: ImportOutcome): boolean {
+  return outcome.kind === "failed" || (outcome.kind === "settled" && outcome.afterMs !== undefined);
+}
+
+async function tell(installation: Installation, rest: Rest): Promise<ImportOutcome> {
+  const { rounds } = installation;
+  switch (rest.kind) {
+    case "halted":
+      return { kind: "halted", done: rounds.done() };
+    case "rest":
+      return settled(installation, rest.plan);
+    case "failed":
+      return await failedOutcome(installation, rest.error);
+    case "untold":
+      return untold(installation, rest.error, rest.plan);
+    default:
+      return never(rest);
+  }
+}
+
+function settled({ progress, owned, input, rounds }: Installation, plan: ImportPlan): ImportOutcome {
+  const { state, error, nextLook } = plan;
+  const next = {
+    ...progress,
+    objects: owned(),
+    ...(state === "Applied" ? { appliedHash: input.wanted.hash } : {}),
+    state,
+    ...(error === undefined ? {} : { error }),
+  };
+  return { kind: "settled", next, done: rounds.done(), ...(nextLook === "soon" ? { afterMs: LOOK_AGAIN_MS } : {}) };
+}
+
+/** What the server calls invalid stays so until the import changes; the next compare tries it all the same. */
+async function failedOutcome(installation: Installation, error: KubeError): Promise<ImportOutcome> {
+  const { of, input, rounds, progress } = installation;
+  const description = of.describe?.(input, error);
+  const action = description === undefined ? undefined : of.report?.(input, description);
+  const end = action === undefined ? undefined : await rounds.tell(action);
+  if (end?.kind === "halted") return { kind: "halted", done: rounds.done() };
+  // What was not told is not in the state either, so that it is told the next time.
+  const said = description === undefined || end?.kind === "untold" ? "" : `${description}: `;
+  const objects = known(installation);
+  const done = rounds.done();
+  const next = { ...progress, objects, error: `${said}${error.message}` };
+  if (error.kind === "invalid" && end === undefined)
+    return { kind: "settled", next: { ...next, state: "Invalid" }, done };
+  return { kind: "failed", next: { ...next, state: "Failed" }, error, done };
+}
+
+function untold(installation: Installation, error: KubeError, plan: ImportPlan | undefined): ImportOutcome {
+  const { progress, rounds } = installation;
+  const state = plan?.state ?? "Failed";
+  const said = `the leader could not be told of it: ${error.message}`;
+  const next = { ...progress, objects: known(installation), state, error: `${plan?.error ?? state}; ${said}` };
+  return { kind: "failed", next, error, done: rounds.done() };
+}
+
+/** After an error not everything may be known: what the record names stays in it until it is seen to be gone. */
+function known({ owned, input }: Installation): readonly ImportedObject[] {
+  const seen = owned();
+  const isSeen = (object: ImportedObject): boolean =>
+    seen.some(
+      ({ kind, namespace, name }) => kind === object.kind && namespace === object.namespace && name === object.name,
+    );
+  return [...(input.record?.objects ?? []).filter((object) => !isSeen(object)), ...seen];
+}
