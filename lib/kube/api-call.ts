@@ -8,6 +8,7 @@ import { type ExchangeFailure, exchange, type HttpAnswer, type HttpRequest } fro
 import type { Lane } from "./lane.ts";
 import type { Connections } from "./pool.ts";
 import { decideRetry, type Repeatable } from "./retry-policy.ts";
+import { type StreamEnd, type StreamLimits, stream } from "./stream.ts";
 
 /** What is asked of the API, before a connection is chosen. */
 export interface ApiRequest {
@@ -75,6 +76,40 @@ export class ApiCaller {
       if (wait === undefined || options.signal?.aborted === true) return failed(error);
       if (wait > 0) await clock.sleep(wait, options.signal);
     }
+  }
+
+  /** Asks once for an answer that comes in parts; retrying is the caller's, who knows where to go on. */
+  async stream(
+    request: Pick<ApiRequest, "path" | "operation" | "object">,
+    limits: StreamLimits,
+    onPart: (part: Buffer) => boolean,
+  ): Promise<Exclude<StreamEnd, { kind: "refused" }> | { readonly kind: "error"; readonly error: KubeError }> {
+    const { clock, random, alarms } = this.#connections;
+    const lane = this.#lane();
+    if (lane === undefined) return { kind: "failed", failure: NOT_SENT.error };
+    const http = this.#http({ ...request, method: "GET", repeatable: "read", serverTimeout: false }, 0);
+    const end = await stream(lane, http, limits, { alarms, onPart });
+    if (end.kind !== "refused") {
+      // Only now: giving a connection of its own back ends what still runs on it.
+      if (end.kind !== "failed") this.#learn(200);
+      return end;
+    }
+    this.#learn(end.answer.status);
+    const context = this.context(request.operation, request.object);
+    return { kind: "error", error: errorFromAnswer(end.answer, context, clock.now().getTime(), random) };
+  }
+
+  /** The error in an answer that came as an event of a stream: a Status, as a rule. */
+  errorFromEvent(status: unknown, request: Pick<ApiRequest, "operation" | "object">): KubeError {
+    const { clock, random } = this.#connections;
+    const code = typeof status === "object" && status !== null && "code" in status ? status.code : undefined;
+    const answer = {
+      status: typeof code === "number" ? code : 500,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify(status ?? null)),
+      cutBody: false,
+    };
+    return errorFromAnswer(answer, this.context(request.operation, request.object), clock.now().getTime(), random);
   }
 
   /** Gives the connections back; those that nobody else uses are closed. */

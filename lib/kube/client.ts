@@ -1,5 +1,6 @@
 import type { Result } from "../base/result.ts";
 import type { KubeError } from "./errors.ts";
+import type { WatchEnd, WatchEvent, WatchOptions } from "./watch.ts";
 
 /** A JSON object of the API, as it is on the wire: unknown fields survive a read and a write. */
 export interface KubeObject {
@@ -94,6 +95,16 @@ export interface KubeClient {
     namespace: string | undefined,
     options: CallOptions & { readonly labelSelector?: string; readonly fieldSelector?: string },
   ): Promise<Result<{ readonly items: readonly KubeObject[]; readonly resourceVersion: string }, KubeError>>;
+  /**
+   * Watches all objects of a type from a version on, with bookmarks: one request, asked once. Events are handed on in
+   * order, as they come; `onEvent` must neither wait nor throw. Resolves when the watch has ended, however it did.
+   */
+  watch(
+    type: ResourceType,
+    namespace: string | undefined,
+    options: WatchOptions,
+    onEvent: (event: WatchEvent) => void,
+  ): Promise<WatchEnd>;
   /** GET of a non-resource path (`/version`, `/livez`); answers the text. */
   getText(path: string, options: CallOptions): Promise<Result<Answer<string>, KubeError>>;
   /** Ends the connections that only this client uses. */

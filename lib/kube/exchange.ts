@@ -34,7 +34,7 @@ export interface ExchangeFailure {
 }
 
 /** So much of an error's body is read; more says nothing. */
-const ERROR_BYTES = 262_144;
+export const ERROR_BYTES = 262_144;
 
 export interface ExchangeLimits {
   /** The whole exchange, waiting for a connection included, in milliseconds. */
@@ -69,7 +69,7 @@ export async function exchange(
 }
 
 /** A time limit around several calls is the server's lateness all the same; anything else is the caller's own wish. */
-function endedBy(signal: AbortSignal | undefined): "timeout" | "ended" {
+export function endedBy(signal: AbortSignal | undefined): "timeout" | "ended" {
   return signal?.reason instanceof Error && signal.reason.name === "TimeoutError" ? "timeout" : "ended";
 }
 

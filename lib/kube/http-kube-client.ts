@@ -8,10 +8,14 @@ import type { HttpAnswer } from "./exchange.ts";
 import { type CompleteList, type ListPage, readAllPages, readListPage } from "./paged-list.ts";
 import type { Connections } from "./pool.ts";
 import { collectionPath, objectPath } from "./request-path.ts";
+import { Lines, readWatchLine, type WatchEnd, type WatchEvent, type WatchOptions } from "./watch.ts";
 
 const JSON_TYPE = "application/json";
 const MERGE_PATCH_TYPE = "application/merge-patch+json";
 const PAGE_SIZE = 500;
+/** A watch that its server does not end in time is ended by us so much later, in milliseconds. */
+const WATCH_GRACE_MS = 2_000;
+const WATCH_ANSWER = { status: 200, headers: { "content-type": JSON_TYPE }, body: Buffer.alloc(0), cutBody: false };
 
 /** What a client is made from. */
 export interface KubeClientOptions {
@@ -138,6 +142,47 @@ class HttpKubeClient implements KubeClient {
     return await readAllPages(readPage, () =>
       errorFromFailure({ kind: "tooLarge", phase: "body" }, context, options.timeoutMs),
     );
+  }
+
+  async watch(
+    type: ResourceType,
+    namespace: string | undefined,
+    options: WatchOptions,
+    onEvent: (event: WatchEvent) => void,
+  ): Promise<WatchEnd> {
+    const path = collectionPath(type, namespace);
+    const object = namespace === undefined ? type.resource : `${type.resource} ${namespace}`;
+    const context = this.#caller.context("watch", object);
+    if (path === undefined) return { kind: "failed", error: errorFromBadAddress(context) };
+    const query = new URLSearchParams({
+      watch: "true",
+      allowWatchBookmarks: "true",
+      resourceVersion: options.resourceVersion,
+      timeoutSeconds: String(Math.max(1, Math.floor(options.forMs / 1_000))),
+    });
+    const lines = new Lines();
+    let error: KubeError | undefined;
+    const take = (line: string): void => {
+      const read = error === undefined ? readWatchLine(line) : undefined;
+      if (read?.kind === "event") onEvent(read.event);
+      if (read?.kind === "error") error = this.#caller.errorFromEvent(read.object, { operation: "watch", object });
+      if (read?.kind === "malformed") error = errorFromBadBody(WATCH_ANSWER, context);
+    };
+    const onPart = (part: Buffer): boolean => {
+      const complete = lines.take(part);
+      if (complete === undefined) error = errorFromBadBody(WATCH_ANSWER, context);
+      for (const line of complete ?? []) take(line);
+      return error === undefined;
+    };
+    const { answerMs, idleMs, forMs, signal } = options;
+    const limits = { answerMs, idleMs, totalMs: forMs + WATCH_GRACE_MS, signal };
+    const request = { path: `${path}?${query.toString()}`, operation: "watch", object };
+    const end = await this.#caller.stream(request, limits, onPart);
+    if (error !== undefined) return { kind: "failed", error };
+    if (end.kind === "error") return { kind: "failed", error: end.error };
+    if (end.kind !== "failed") return end;
+    if (end.failure.kind === "ended") return { kind: "stopped" };
+    return { kind: "failed", error: errorFromFailure(end.failure, context, answerMs) };
   }
 
   async getText(path: string, options: CallOptions): Promise<Result<Answer<string>, KubeError>> {
