@@ -24,6 +24,8 @@ export const clusterInfo: ImportKind = {
     return { kind: "remove", because: `it is what ${clusterID} itself has exported` };
   },
   looksAt: (target) => [refTo(target)],
+  targetsOf: (objects, { namespace }) =>
+    objects.all(CLUSTER_INFO_IMPORTS).map(({ metadata }) => ({ namespace, name: metadata.name ?? "" })),
   owned: ({ target, observed }) => {
     const seen = observed.read(refTo(target));
     return seen === undefined ? [] : [importedObject(CLUSTER_INFO_IMPORTS, seen)];

@@ -33,13 +33,16 @@ export async function install(
   context: ImportContext,
   { of, wanted }: Extract<Intent, { kind: "install" }>,
 ): Promise<ImportOutcome> {
-  const { settings, objects, clock } = context;
+  const { settings, objects, clock, claims } = context;
   const target = of.target(wanted, settings);
   const rounds = new Rounds(context);
+  claims.set(name, { kind: of.kind, target });
   if (record !== undefined && !(record.kind === of.kind && sameMeaning(record.target, target))) {
     const end = await removeRecorded(rounds, record, context);
     return end ?? { kind: "settled", next: plannedProgress(wanted, settings), afterMs: 0, done: rounds.done() };
   }
+  const owner = claims.owner({ kind: of.kind, target }) ?? name;
+  if (owner !== name) return claimed(owner, { ...plannedProgress(wanted, settings), state: "Conflicted" });
   const input = { wanted, record, observed: objects, settings, now: clock.now().getTime() };
   const hash = record?.appliedHash === undefined ? {} : { appliedHash: record.appliedHash };
   const progress = { name, kind: of.kind, target, ...hash };
@@ -50,6 +53,11 @@ export async function install(
   // Nobody tells us of what it waits for: the next look is at the member itself.
   if (isWaiting(outcome)) for (const ref of refs) objects.forget(ref);
   return outcome;
+}
+
+function claimed(owner: string, progress: ImportProgress): ImportOutcome {
+  const error = `the import ${owner} asks for the same, and comes first by its name: delete one of them`;
+  return { kind: "settled", next: { ...progress, error }, afterMs: LOOK_AGAIN_MS, done: { writes: 0, released: [] } };
 }
 
 function isWaiting(outcome: ImportOutcome): boolean {

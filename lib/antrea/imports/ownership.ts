@@ -12,6 +12,20 @@ export function isMarked({ metadata }: KubeObject, marker: string): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, marker);
 }
 
+/** What marked objects are about: their names without the prefix. */
+export function markedTargets(
+  objects: readonly KubeObject[],
+  marker: string,
+  prefix: string,
+): readonly ImportRecord["target"][] {
+  return objects
+    .filter((object) => isMarked(object, marker) && object.metadata.name?.startsWith(prefix) === true)
+    .map(({ metadata: { name = "", namespace } }) => ({
+      ...(namespace === undefined ? {} : { namespace }),
+      name: name.slice(prefix.length),
+    }));
+}
+
 /** Whether it stands in the record as one that the import made: its UID, not only its name. */
 export function isRecorded({ metadata }: KubeObject, record: Pick<ImportRecord, "objects"> | undefined): boolean {
   return metadata.uid !== undefined && record?.objects.some(({ uid }) => uid === metadata.uid) === true;

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { KubeClient, KubeObject, ObjectRef } from "../../kube/client.ts";
 import type { KubeError } from "../../kube/errors.ts";
 import type { ImportedObject, ImportRecord, ImportState } from "../../state/imports.ts";
+import type { Claims } from "./claims.ts";
 import type { MemberObjects, Observed } from "./member-objects.ts";
 import type { ResourceImport } from "./resource-import.ts";
 
@@ -38,6 +39,8 @@ export interface ImportContext {
   readonly leader: ImportLeader;
   /** What is known of the member's objects; kept for as long as the window likes, refreshed by every answer. */
   readonly objects: MemberObjects;
+  /** Who has the right to what; kept by the reconcilers, begun with `noteRecords`. One for all imports of a member. */
+  readonly claims: Claims;
   readonly settings: ImportSettings;
   readonly clock: Clock;
   /** Each call, in milliseconds. */
@@ -124,6 +127,8 @@ export interface ImportKind {
   judge(wanted: ResourceImport, settings: ImportSettings): Judgement | undefined;
   /** The objects to look at before {@link plan}; those that it makes are among them, in the order of making. */
   looksAt(target: ImportRecord["target"], wanted: ResourceImport | undefined): readonly ObjectRef[];
+  /** What the member holds for imports of this kind that is the importer's; of a complete list. Each target once. */
+  targetsOf(objects: MemberObjects, settings: Pick<ImportSettings, "namespace">): readonly ImportRecord["target"][];
   /** The objects of `looksAt` that are ours. */
   owned(input: RemovalInput): readonly ImportedObject[];
   /** Pure. */

@@ -17,7 +17,8 @@ export async function takeOut(
   context: ImportContext,
   because: string | undefined,
 ): Promise<ImportOutcome> {
-  const { wanted, lastSeen } = request;
+  const { name, wanted, lastSeen } = request;
+  context.claims.set(name, undefined);
   const known = wanted ?? lastSeen;
   const seen = known === undefined ? undefined : plannedProgress(known, context.settings);
   const record = request.record ?? seen;
@@ -40,8 +41,11 @@ export async function removeRecorded(
 ): Promise<ImportOutcome | undefined> {
   const of = IMPORT_KINDS.get(record.kind);
   if (of === undefined) return undefined;
-  const { objects, settings } = context;
+  const { objects, settings, claims } = context;
   const { target } = record;
+  // What another import asks for as well is that one's from now on.
+  const owner = claims.owner(record);
+  if (owner !== undefined && owner !== record.name) return undefined;
   const plan = (): ImportPlan => of.planRemoval({ target, record, observed: objects, settings });
   const rest = await rounds.run(of.looksAt(target, undefined), plan);
   const done = rounds.done();

@@ -9,7 +9,7 @@ import {
   SERVICE_IMPORTS,
   SERVICES,
 } from "./member-resources.ts";
-import { IMPORTED_SERVICE, isGoing, isMarked, isRecorded } from "./ownership.ts";
+import { IMPORTED_SERVICE, isGoing, isMarked, isRecorded, markedTargets } from "./ownership.ts";
 import { atRest, invalid, invalidTarget, planDeletes, taken, waitForDeletion, writes } from "./plans.ts";
 import type { ImportAction, ImportKind, ImportPlan, PlanInput, RemovalInput } from "./reconciler.ts";
 import { isRecord, type ResourceImport } from "./resource-import.ts";
@@ -31,6 +31,14 @@ export const serviceImport: ImportKind = {
   judge: (wanted, settings) =>
     invalid(invalidTarget(serviceImport.target(wanted, settings), IMPORTED_PREFIX) ?? payloadFault(wanted)),
   looksAt: (target) => [serviceRef(target), serviceImportRef(target)],
+  targetsOf: (objects) => {
+    const services = markedTargets(objects.all(SERVICES), IMPORTED_SERVICE, IMPORTED_PREFIX);
+    const imports = markedTargets(objects.all(SERVICE_IMPORTS), IMPORTED_SERVICE, "");
+    const byAddress = [...services, ...imports].map(
+      (target) => [`${target.namespace}/${target.name}`, target] as const,
+    );
+    return [...new Map(byAddress).values()];
+  },
   owned: ({ target, record, observed }) => {
     const { service, imported } = find(observed, target);
     const owned: ImportedObject[] = [];

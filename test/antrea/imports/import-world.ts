@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type SimulatedCluster, startSimulatedCluster } from "../../../infra/local/cluster/simulated-cluster.ts";
 import type { ApiObject } from "../../../infra/local/cluster/types.ts";
+import { Claims } from "../../../lib/antrea/imports/claims.ts";
 import { MemberObjects } from "../../../lib/antrea/imports/member-objects.ts";
 import { plannedProgress } from "../../../lib/antrea/imports/planned-progress.ts";
 import { reconcileImport } from "../../../lib/antrea/imports/reconcile-import.ts";
@@ -37,6 +38,7 @@ export class ImportWorld {
   };
   /** What is known of the member; a new window begins with nothing. */
   objects = new MemberObjects();
+  claims = new Claims();
   mayWrite = (): boolean => true;
   readonly #leaderClient: KubeClient;
   readonly #connections: Connections;
@@ -88,6 +90,7 @@ export class ImportWorld {
       member: this.client,
       leader: this.#leaderClient,
       objects: this.objects,
+      claims: this.claims,
       settings: this.settings,
       clock: this.clock,
       timeoutMs: 5_000,
@@ -124,6 +127,8 @@ export class ImportWorld {
   /** Forgets what is known of the member, as the next window does. */
   newWindow(): void {
     this.objects = new MemberObjects();
+    this.claims = new Claims();
+    this.claims.noteRecords(this.records.values());
   }
 
   read(group: string, resource: string, name: string, namespace?: string): ApiObject | undefined {
