@@ -112,8 +112,9 @@ async function failedOutcome(installation: Installation, error: KubeError): Prom
 function untold(installation: Installation, error: KubeError, plan: ImportPlan | undefined): ImportOutcome {
   const { progress, rounds } = installation;
   const state = plan?.state ?? "Failed";
-  const said = `the leader could not be told of it: ${error.message}`;
-  const next = { ...progress, objects: known(installation), state, error: `${plan?.error ?? state}; ${said}` };
+  // The other way round it would read as if the leader had been told.
+  const said = `the leader could not be told (${error.message}): ${plan?.error ?? state}`;
+  const next = { ...progress, objects: known(installation), state, error: said };
   return { kind: "failed", next, error, done: rounds.done() };
 }
 
