@@ -71,11 +71,11 @@ function judge(error: KubeError, action: MemberAction, { objects }: ImportContex
 }
 
 /**
- * A Namespace that is missing is a 404 on create. Of core types nothing else is: they are always served. One that is being
- * deleted refuses new content with 403; there the server's words are the only sign.
+ * A Namespace that is missing is a 404 on create, as is a type that the member does not serve; one that is being deleted
+ * refuses new content with 403, as does a missing right. The server's words are the only sign of which it is.
  */
 function isNamespaceMissing({ kind, message }: KubeError, { ref }: MemberAction): boolean {
   if (ref.namespace === undefined) return false;
-  if (kind === "notFound") return ref.type.group === "";
+  if (kind === "notFound") return message.includes(`namespaces "${ref.namespace}" not found`);
   return kind === "forbidden" && message.includes("because it is being terminated");
 }

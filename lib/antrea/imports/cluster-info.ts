@@ -23,7 +23,7 @@ export const clusterInfo: ImportKind = {
     if (info["clusterID"] !== clusterID) return undefined;
     return { kind: "remove", because: `it is what ${clusterID} itself has exported` };
   },
-  looksAt: (target) => [refTo(target)],
+  looksAt: ({ target }) => [refTo(target)],
   targetsOf: (objects, { namespace }) =>
     objects.all(CLUSTER_INFO_IMPORTS).map(({ metadata }) => ({ namespace, name: metadata.name ?? "" })),
   owned: ({ target, observed }) => {

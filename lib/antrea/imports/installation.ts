@@ -3,6 +3,7 @@ import type { KubeError } from "../../kube/errors.ts";
 import type { ImportedObject } from "../../state/imports.ts";
 import { sameMeaning } from "./canonical.ts";
 import type { Intent } from "./intent.ts";
+import type { Look, MemberObjects } from "./member-objects.ts";
 import { plannedProgress } from "./planned-progress.ts";
 import {
   type ImportContext,
@@ -12,6 +13,7 @@ import {
   type ImportProgress,
   type ImportRequest,
   LOOK_AGAIN_MS,
+  LOOK_SHORTLY_MS,
   type PlanInput,
 } from "./reconciler.ts";
 import { removeRecorded } from "./removal.ts";
@@ -47,12 +49,21 @@ export async function install(
   const hash = record?.appliedHash === undefined ? {} : { appliedHash: record.appliedHash };
   const progress = { name, kind: of.kind, target, ...hash };
   const owned = (): readonly ImportedObject[] => of.owned({ target, record, observed: objects, settings });
-  const refs = of.looksAt(target, wanted);
-  const rest = await rounds.run(refs, () => of.plan(input));
+  const looksAt = (): readonly Look[] => of.looksAt({ target, wanted, record, observed: objects });
+  const rest = await runAround(of, objects, () => rounds.run(looksAt, () => of.plan(input)));
   const outcome = await tell({ of, input, rounds, progress, owned }, rest);
   // Nobody tells us of what it waits for: the next look is at the member itself.
-  if (isWaiting(outcome)) for (const ref of refs) objects.forget(ref);
+  if (isWaiting(outcome)) for (const look of looksAt()) objects.forget(look);
   return outcome;
+}
+
+/** Once more without a type that the member refuses, if there is another way. */
+async function runAround(of: ImportKind, objects: MemberObjects, run: () => Promise<Rest>): Promise<Rest> {
+  const rest = await run();
+  const refused = rest.kind === "failed" ? of.refusedType?.(rest.error) : undefined;
+  if (refused === undefined || objects.isRefused(refused)) return rest;
+  objects.noteRefused(refused);
+  return await run();
 }
 
 function claimed(owner: string, progress: ImportProgress): ImportOutcome {
@@ -89,7 +100,9 @@ function settled({ progress, owned, input, rounds }: Installation, plan: ImportP
     state,
     ...(error === undefined ? {} : { error }),
   };
-  return { kind: "settled", next, done: rounds.done(), ...(nextLook === "soon" ? { afterMs: LOOK_AGAIN_MS } : {}) };
+  const outcome = { kind: "settled", next, done: rounds.done() } as const;
+  if (nextLook === "with-compare") return outcome;
+  return { ...outcome, afterMs: nextLook === "soon" ? LOOK_AGAIN_MS : LOOK_SHORTLY_MS };
 }
 
 /** What the server calls invalid stays so until the import changes; the next compare tries it all the same. */

@@ -16,7 +16,7 @@ export const labelIdentity: ImportKind = {
   target: ({ name }) => ({ name }),
   judge: (wanted) =>
     invalid(payload(wanted) === undefined ? "the import has no labelIdentity with a label and an id" : undefined),
-  looksAt: (target) => [refTo(target)],
+  looksAt: ({ target }) => [refTo(target)],
   targetsOf: (objects) => objects.all(LABEL_IDENTITIES).map(({ metadata }) => ({ name: metadata.name ?? "" })),
   owned: ({ target, observed }) => {
     const seen = observed.read(refTo(target));

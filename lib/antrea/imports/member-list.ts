@@ -1,9 +1,12 @@
 import { ok, type Result } from "../../base/result.ts";
 import type { KubeObject } from "../../kube/client.ts";
 import type { KubeError } from "../../kube/errors.ts";
+import { MANAGED_BY_LABEL, MANAGED_BY_US } from "./endpoint-slices.ts";
 import {
   CLUSTER_INFO_IMPORTS,
   CLUSTER_NETWORK_POLICIES,
+  ENDPOINT_SLICES,
+  ENDPOINTS,
   IMPORTED_PREFIX,
   LABEL_IDENTITIES,
   type MemberResource,
@@ -13,10 +16,19 @@ import {
 } from "./member-resources.ts";
 import type { ImportContext } from "./reconciler.ts";
 
-/** Types whose objects are ours only under names that begin with the prefix; the others are not looked at. */
-const PREFIXED: readonly MemberResource[] = [SERVICES, CLUSTER_NETWORK_POLICIES];
+/** Our slices alone: a cluster may have very many of others. */
+const SLICES_OF_OURS = `${MANAGED_BY_LABEL}=${MANAGED_BY_US}`;
 
-const WHOLE: readonly MemberResource[] = [SERVICE_IMPORTS, CLUSTER_INFO_IMPORTS, LABEL_IDENTITIES, TIERS];
+/** Types whose objects are ours only under names that begin with the prefix; the others are not looked at. */
+const PREFIXED: readonly MemberResource[] = [SERVICES, ENDPOINTS, CLUSTER_NETWORK_POLICIES];
+
+const WHOLE: readonly MemberResource[] = [
+  SERVICE_IMPORTS,
+  ENDPOINT_SLICES,
+  CLUSTER_INFO_IMPORTS,
+  LABEL_IDENTITIES,
+  TIERS,
+];
 
 /**
  * Lists everything in the member that imports are made of, into what is known of it. For a full compare this comes before
@@ -42,7 +54,8 @@ async function listOne(
   { member, objects, settings, timeoutMs, signal }: Parameters<typeof listMember>[0],
 ): Promise<Result<boolean, KubeError>> {
   const namespace = type === CLUSTER_INFO_IMPORTS ? settings.namespace : undefined;
-  const listed = await member.list(type, namespace, { timeoutMs, signal });
+  const labelSelector = type === ENDPOINT_SLICES ? { labelSelector: SLICES_OF_OURS } : {};
+  const listed = await member.list(type, namespace, { timeoutMs, signal, ...labelSelector });
   if (listed.ok) {
     objects.noteAll(type, PREFIXED.includes(type) ? listed.value.items.filter(isPrefixed) : listed.value.items);
     return ok(true);

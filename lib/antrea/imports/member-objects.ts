@@ -6,7 +6,23 @@ import type { KubeError } from "../../kube/errors.ts";
 export interface Observed {
   /** Undefined: there is none. */
   read(ref: ObjectRef): KubeObject | undefined;
+  /** What is known of a selection; empty: there is nothing. */
+  select(selection: Selection): readonly KubeObject[];
+  /** Whether the member does not let us have objects of the type at all. */
+  isRefused(type: ResourceType): boolean;
 }
+
+/** Objects of a type in one Namespace that carry some labels. */
+export interface Selection {
+  readonly type: ResourceType;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether all of them are in a complete list of the type, see {@link MemberObjects.noteAll}. */
+  readonly listed: boolean;
+}
+
+/** Something to look at: an object, or those of a selection. */
+export type Look = ObjectRef | Selection;
 
 /** What is known of one type. */
 interface KnownType {
@@ -15,6 +31,8 @@ interface KnownType {
   readonly absent: Set<string>;
   /** Found to be other than it was known to be, and not read since. */
   readonly doubtful: Set<string>;
+  /** Selections that were read. */
+  readonly selections: Set<string>;
   /** All that matter are known: what is not among `objects` is not there. */
   complete: boolean;
 }
@@ -26,15 +44,35 @@ interface KnownType {
  */
 export class MemberObjects implements Observed {
   readonly #types = new Map<string, KnownType>();
+  readonly #refused = new Set<string>();
 
   read(ref: ObjectRef): KubeObject | undefined {
     return this.#type(ref.type).objects.get(keyOf(ref));
   }
 
-  /** Whether {@link read} can be believed. */
-  knows(ref: ObjectRef): boolean {
-    const { objects, absent, doubtful, complete } = this.#type(ref.type);
-    const key = keyOf(ref);
+  select({ type, namespace, labels }: Selection): readonly KubeObject[] {
+    return this.all(type).filter(
+      ({ metadata }) =>
+        metadata.namespace === namespace &&
+        Object.entries(labels).every(([label, value]) => metadata.labels?.[label] === value),
+    );
+  }
+
+  isRefused(type: ResourceType): boolean {
+    return this.#refused.has(typeKey(type));
+  }
+
+  /** Until the type is listed again. */
+  noteRefused(type: ResourceType): void {
+    this.#refused.add(typeKey(type));
+  }
+
+  /** Whether {@link read} or {@link select} can be believed. */
+  knows(look: Look): boolean {
+    const { objects, absent, doubtful, selections, complete } = this.#type(look.type);
+    if (!isObject(look))
+      return selections.has(selectionKey(look)) || (complete && look.listed && !doubtful.has(selectionKey(look)));
+    const key = keyOf(look);
     return objects.has(key) || absent.has(key) || (complete && !doubtful.has(key));
   }
 
@@ -70,9 +108,15 @@ export class MemberObjects implements Observed {
   }
 
   /** It is read again before anybody plans with it. */
-  forget(ref: ObjectRef): void {
-    const known = this.#type(ref.type);
-    const key = keyOf(ref);
+  forget(look: Look): void {
+    const known = this.#type(look.type);
+    if (!isObject(look)) {
+      for (const object of this.select(look)) known.objects.delete(keyOf(refOf(look.type, object)));
+      known.selections.delete(selectionKey(look));
+      known.doubtful.add(selectionKey(look));
+      return;
+    }
+    const key = keyOf(look);
     known.objects.delete(key);
     known.absent.delete(key);
     known.doubtful.add(key);
@@ -81,20 +125,45 @@ export class MemberObjects implements Observed {
   /** The same for a whole type. */
   forgetAll(type: ResourceType): void {
     this.#types.delete(typeKey(type));
+    this.#refused.delete(typeKey(type));
   }
 
-  /** Reads those of `refs` that are not known. */
+  /** Reads those of `looks` that are not known. */
   async observe(
-    member: Pick<KubeClient, "get">,
-    refs: readonly ObjectRef[],
+    member: Pick<KubeClient, "get" | "list">,
+    looks: readonly Look[],
     options: CallOptions,
   ): Promise<Result<void, KubeError>> {
-    for (const ref of refs) {
+    for (const ref of looks) {
       if (this.knows(ref)) continue;
+      if (!isObject(ref)) {
+        const read = await this.#observeSelection(member, ref, options);
+        if (!read.ok) return read;
+        continue;
+      }
       const found = await member.get(ref, options);
       if (!found.ok && found.error.kind !== "notFound") return found;
       this.note(ref, found.ok ? found.value.object : undefined);
     }
+    return ok(undefined);
+  }
+
+  async #observeSelection(
+    member: Pick<KubeClient, "list">,
+    selection: Selection,
+    options: CallOptions,
+  ): Promise<Result<void, KubeError>> {
+    const { type, namespace, labels } = selection;
+    const labelSelector = Object.entries(labels)
+      .map(([label, value]) => `${label}=${value}`)
+      .join(",");
+    const listed = await member.list(type, namespace, { ...options, labelSelector });
+    if (!listed.ok) return listed;
+    this.forget(selection);
+    for (const object of listed.value.items) this.note(refOf(type, object), object);
+    const known = this.#type(type);
+    known.doubtful.delete(selectionKey(selection));
+    known.selections.add(selectionKey(selection));
     return ok(undefined);
   }
 
@@ -104,6 +173,7 @@ export class MemberObjects implements Observed {
       objects: new Map<string, KubeObject>(),
       absent: new Set<string>(),
       doubtful: new Set<string>(),
+      selections: new Set<string>(),
       complete: false,
     };
     this.#types.set(key, known);
@@ -125,6 +195,14 @@ function lean({ metadata, ...rest }: KubeObject): KubeObject {
 
 function typeKey({ group, resource }: ResourceType): string {
   return `${resource}.${group}`;
+}
+
+function isObject(look: Look): look is ObjectRef {
+  return "name" in look;
+}
+
+function selectionKey({ namespace, labels }: Selection): string {
+  return JSON.stringify([namespace, labels]);
 }
 
 function keyOf({ namespace, name }: ObjectRef): string {

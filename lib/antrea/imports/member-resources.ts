@@ -9,6 +9,17 @@ export interface MemberResource extends ResourceType {
 /** Services; Antrea's proxy serves those of imports. */
 export const SERVICES: MemberResource = { group: "", version: "v1", resource: "services", kind: "Service" };
 
+/** Endpoints; deprecated since Kubernetes 1.33, and mirrored into slices for Services without a selector. */
+export const ENDPOINTS: MemberResource = { group: "", version: "v1", resource: "endpoints", kind: "Endpoints" };
+
+/** EndpointSlices; we write some where Endpoints do not do. */
+export const ENDPOINT_SLICES: MemberResource = {
+  group: "discovery.k8s.io",
+  version: "v1",
+  resource: "endpointslices",
+  kind: "EndpointSlice",
+};
+
 /** ServiceImports (KEP-1645). */
 export const SERVICE_IMPORTS: MemberResource = {
   group: "multicluster.x-k8s.io",

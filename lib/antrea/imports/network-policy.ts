@@ -25,7 +25,7 @@ export const networkPolicy: ImportKind = {
   kind: "AntreaClusterNetworkPolicy",
   target: ({ specName }) => ({ name: specName }),
   judge: (wanted) => invalid(fault(wanted)),
-  looksAt: (target, wanted) => {
+  looksAt: ({ target, wanted }) => {
     const tier = wanted === undefined ? undefined : payload(wanted);
     return tier === undefined ? [policyRef(target)] : [policyRef(target), tierRef(tier)];
   },

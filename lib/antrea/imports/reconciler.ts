@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
-import type { KubeClient, KubeObject, ObjectRef } from "../../kube/client.ts";
+import type { KubeClient, KubeObject, ObjectRef, ResourceType } from "../../kube/client.ts";
 import type { KubeError } from "../../kube/errors.ts";
 import type { ImportedObject, ImportRecord, ImportState } from "../../state/imports.ts";
 import type { Claims } from "./claims.ts";
-import type { MemberObjects, Observed } from "./member-objects.ts";
+import type { Look, MemberObjects, Observed } from "./member-objects.ts";
 import type { ResourceImport } from "./resource-import.ts";
 
 /**
@@ -64,6 +64,15 @@ export interface ImportRequest {
   readonly lastSeen?: ResourceImport;
 }
 
+/** What decides what is looked at. */
+export interface LookInput {
+  readonly target: ImportRecord["target"];
+  /** Undefined: it is to be removed. */
+  readonly wanted: ResourceImport | undefined;
+  readonly record: Pick<ImportRecord, "objects" | "state"> | undefined;
+  readonly observed: Observed;
+}
+
 /** What plans see. Everything in it is data. */
 export interface PlanInput {
   readonly wanted: ResourceImport;
@@ -97,7 +106,9 @@ export type NextLook =
   /** With the next compare. */
   | "with-compare"
   /** After {@link LOOK_AGAIN_MS}: it waits for something in the member that nobody tells us of. */
-  | "soon";
+  | "soon"
+  /** After {@link LOOK_SHORTLY_MS}: a controller of the member is at it. */
+  | "shortly";
 
 /** What a plan comes to: what to write now, and what holds when that is written, or needs not be. */
 export interface ImportPlan {
@@ -125,8 +136,8 @@ export interface ImportKind {
   target(wanted: ResourceImport, settings: ImportSettings): ImportRecord["target"];
   /** What can be said without a look at the member; undefined: it may be planned. */
   judge(wanted: ResourceImport, settings: ImportSettings): Judgement | undefined;
-  /** The objects to look at before {@link plan}; those that it makes are among them, in the order of making. */
-  looksAt(target: ImportRecord["target"], wanted: ResourceImport | undefined): readonly ObjectRef[];
+  /** What to look at before a plan; what it makes is among it. */
+  looksAt(input: LookInput): readonly Look[];
   /** What the member holds for imports of this kind that is the importer's; of a complete list. Each target once. */
   targetsOf(objects: MemberObjects, settings: Pick<ImportSettings, "namespace">): readonly ImportRecord["target"][];
   /** The objects of `looksAt` that are ours. */
@@ -139,6 +150,8 @@ export interface ImportKind {
   describe?(input: PlanInput, error: KubeError): string | undefined;
   /** Pure. What the leader is told of a member's error, if it was not told before. */
   report?(input: PlanInput, description: string): ImportAction | undefined;
+  /** The type that the member refuses by this error, if there is another way without it. */
+  refusedType?(error: KubeError): ResourceType | undefined;
 }
 
 /** The fields of a record that reconciling decides; the others (since, attempts, fence) are the engine's. */
@@ -173,3 +186,6 @@ export interface Done {
  * a user has taken), in milliseconds: at most six looks in five minutes, and installed within a minute.
  */
 export const LOOK_AGAIN_MS = 55_000;
+
+/** How long an import waits for a controller of the member to have done its part, in milliseconds. */
+export const LOOK_SHORTLY_MS = 2_000;

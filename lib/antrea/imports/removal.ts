@@ -6,7 +6,7 @@ import type { ImportContext, ImportOutcome, ImportPlan, ImportProgress, ImportRe
 import { Rounds } from "./rounds.ts";
 
 /** What of a record names the objects that an import made. */
-export type Removable = Pick<ImportRecord, "name" | "kind" | "target" | "objects">;
+export type Removable = Pick<ImportRecord, "name" | "kind" | "target" | "objects" | "state">;
 
 /**
  * Takes out of the member what is ours of an import.
@@ -47,7 +47,7 @@ export async function removeRecorded(
   const owner = claims.owner(record);
   if (owner !== undefined && owner !== record.name) return undefined;
   const plan = (): ImportPlan => of.planRemoval({ target, record, observed: objects, settings });
-  const rest = await rounds.run(of.looksAt(target, undefined), plan);
+  const rest = await rounds.run(() => of.looksAt({ target, wanted: undefined, record, observed: objects }), plan);
   const done = rounds.done();
   switch (rest.kind) {
     case "rest":

@@ -2,6 +2,7 @@ import type { ObjectRef } from "../../kube/client.ts";
 import type { KubeError } from "../../kube/errors.ts";
 import { applyAction } from "./action.ts";
 import { canonicalJson } from "./canonical.ts";
+import type { Look } from "./member-objects.ts";
 import { waiting } from "./plans.ts";
 import type { Done, ImportAction, ImportContext, ImportPlan } from "./reconciler.ts";
 
@@ -33,11 +34,11 @@ export class Rounds {
     return { writes: this.#writes, released: [...this.#released] };
   }
 
-  /** @param refs what is looked at before each plan */
-  async run(refs: readonly ObjectRef[], makePlan: () => ImportPlan): Promise<Rest> {
+  /** @param looksAt what is looked at before each plan */
+  async run(looksAt: () => readonly Look[], makePlan: () => ImportPlan): Promise<Rest> {
     const { member, objects, timeoutMs, signal } = this.#context;
     for (let plans = 0; plans < PLANS; plans += 1) {
-      const seen = await objects.observe(member, refs, { timeoutMs, signal });
+      const seen = await objects.observe(member, looksAt(), { timeoutMs, signal });
       if (!seen.ok) return signal.aborted ? { kind: "halted" } : { kind: "failed", error: seen.error };
       const plan = makePlan();
       for (const name of plan.released) this.#released.add(name);
@@ -47,7 +48,7 @@ export class Rounds {
       const end = await this.#apply(actions, plan);
       if (end !== undefined) return end;
     }
-    return { kind: "failed", error: changesTooFast(member.cluster, refs[0]) };
+    return { kind: "failed", error: changesTooFast(member.cluster, looksAt()[0]) };
   }
 
   /** Tells the leader something, once. */
@@ -110,8 +111,8 @@ function addressOf({ type, namespace = "", name }: ObjectRef): string {
   return `${type.resource} ${namespace}/${name}`;
 }
 
-function changesTooFast(cluster: string, ref: ObjectRef | undefined): KubeError {
-  const object = ref === undefined ? "objects" : addressOf(ref);
+function changesTooFast(cluster: string, look: Look | undefined): KubeError {
+  const object = look === undefined || !("name" in look) ? "objects" : addressOf(look);
   const message = `${object} in ${cluster} was changed by somebody else each time it was to be written; it is tried again`;
   return { kind: "conflict", status: 409, cluster, operation: "update", object, retry: "backoff", message };
 }

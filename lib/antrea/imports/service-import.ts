@@ -30,7 +30,7 @@ export const serviceImport: ImportKind = {
   target: ({ specName, specNamespace }) => ({ namespace: specNamespace, name: specName }),
   judge: (wanted, settings) =>
     invalid(invalidTarget(serviceImport.target(wanted, settings), IMPORTED_PREFIX) ?? payloadFault(wanted)),
-  looksAt: (target) => [serviceRef(target), serviceImportRef(target)],
+  looksAt: ({ target }) => [serviceRef(target), serviceImportRef(target)],
   targetsOf: (objects) => {
     const services = markedTargets(objects.all(SERVICES), IMPORTED_SERVICE, IMPORTED_PREFIX);
     const imports = markedTargets(objects.all(SERVICE_IMPORTS), IMPORTED_SERVICE, "");
