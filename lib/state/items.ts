@@ -25,7 +25,16 @@ const membership: v.GenericSchema<unknown, Membership> = v.object({
   access: v.object({
     kubeconfig: v.union([v.object({ file: v.string(), context }), v.object({ ssm: v.string(), context })]),
   }),
-  antrea: v.object({ namespace: v.string(), clusterSet: v.exactOptional(v.string()) }),
+  antrea: v.object({
+    namespace: v.string(),
+    clusterSet: v.exactOptional(v.string()),
+    imports: v.exactOptional(
+      v.object({
+        labelIdentities: v.exactOptional(v.boolean()),
+        namespaces: v.exactOptional(v.array(v.string())),
+      }),
+    ),
+  }),
   options: v.object({ failureThreshold: v.number(), networkProfile: v.string() }),
   shard: v.string(),
   phase: v.picklist(PHASES),

@@ -66,7 +66,18 @@ export const membershipSchema = v.strictObject({
   protocol: v.picklist(["antrea"], "must be antrea"),
   access: v.strictObject({ kubeconfig: v.union([fileReference, ssmReference], "must name either a file or ssm") }),
   antrea: v.optional(
-    v.strictObject({ namespace: v.optional(label, "kube-system"), clusterSet: v.optional(subdomain) }),
+    v.strictObject({
+      namespace: v.optional(label, "kube-system"),
+      clusterSet: v.optional(subdomain),
+      imports: v.optional(
+        v.strictObject({
+          labelIdentities: v.exactOptional(v.boolean("must be true or false")),
+          namespaces: v.exactOptional(
+            v.pipe(v.array(label, "must be a list of Namespaces"), v.maxLength(100, "has more than 100")),
+          ),
+        }),
+      ),
+    }),
     {},
   ),
   options: v.optional(
@@ -91,7 +102,8 @@ const KNOWN_KEYS: Readonly<Record<string, readonly string[]>> = {
   "": Object.keys(membershipSchema.entries),
   access: ["kubeconfig"],
   "access.kubeconfig": ["file", "ssm", "context"],
-  antrea: ["namespace", "clusterSet"],
+  antrea: ["namespace", "clusterSet", "imports"],
+  "antrea.imports": ["labelIdentities", "namespaces"],
   options: ["failureThreshold", "networkProfile"],
 };
 
@@ -101,6 +113,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   access: "Say how the cluster is reached: `access: {kubeconfig: {ssm: /clusters/east}}`.",
   "access.kubeconfig": "Name one of `file: PATH` (on your own machine) or `ssm: /NAME` (an SSM parameter).",
   antrea: "Write `antrea: {namespace: NAMESPACE}`, or leave it out for the Namespace kube-system.",
+  "antrea.imports.labelIdentities": "Write `labelIdentities: true` where Antrea's stretched network policies are used.",
+  "antrea.imports.namespaces": "Name those that may be imported into: `namespaces: [shop]`; leave it out for all.",
 };
 
 /** Validates one membership document and fills in its defaults. Nothing that was given is repeated in an error. */

@@ -32,7 +32,11 @@ test("a document that was read is read again as the same", () => {
   const full = {
     ...minimal,
     access: { kubeconfig: { file: "./east.kubeconfig", context: "admin@east" } },
-    antrea: { namespace: "antrea-multicluster", clusterSet: "test-clusterset" },
+    antrea: {
+      namespace: "antrea-multicluster",
+      clusterSet: "test-clusterset",
+      imports: { labelIdentities: true, namespaces: ["shop", "kube-system"] },
+    },
     options: { failureThreshold: 5, networkProfile: "vpc-a" },
   };
 
@@ -76,6 +80,18 @@ const wrong: readonly [string, unknown, string, RegExp][] = [
   ["a cluster name with capitals", { ...minimal, cluster: "East" }, "cluster", /lower-case/],
   ["a cluster name of 64 characters", { ...minimal, cluster: "e".repeat(64) }, "cluster", /63/],
   ["a number as cluster", { ...minimal, cluster: 5 }, "cluster", /must be a text/],
+  [
+    "imports into what is no Namespace",
+    { ...minimal, antrea: { imports: { namespaces: ["Shop"] } } },
+    "antrea.imports.namespaces.0",
+    /lower-case/,
+  ],
+  [
+    "imports of what is neither true nor false",
+    { ...minimal, antrea: { imports: { labelIdentities: "yes" } } },
+    "antrea.imports.labelIdentities",
+    /true or false/,
+  ],
   ["another protocol", { ...minimal, protocol: "karmada" }, "protocol", /must be antrea/],
   ["no way to the cluster", { ...minimal, access: { kubeconfig: {} } }, "access.kubeconfig", /neither a file nor ssm/],
   [
