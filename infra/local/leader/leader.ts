@@ -2,6 +2,7 @@ import type { Clock } from "../../../lib/base/clock.ts";
 import { ApiClient, type ApiRecord } from "../api-client/api-client.ts";
 import { reflect } from "../api-client/reflector.ts";
 import { Departures } from "./departures.ts";
+import { Exchange } from "./exchange.ts";
 import { type LeaderOptions, LeaderWebhook } from "./leader-webhook.ts";
 import { clusterSetStatus, judge, type MemberStatus, seen } from "./member-status.ts";
 import { announceFinalizer, clusterIdOf, paths } from "./resources.ts";
@@ -34,6 +35,7 @@ export async function startLeader(options: LeaderOptions): Promise<Leader> {
 
   const departures = new Departures(client, namespace, clock, ended.signal);
   const work = Promise.all([
+    new Exchange({ client, namespace, clock, signal: ended.signal }).run(),
     reflect(
       client,
       paths.announces(namespace),

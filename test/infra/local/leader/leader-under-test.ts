@@ -136,7 +136,6 @@ function furnishing(): unknown[] {
   return [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: AREA } },
     ...customResourceDefinitions("leader"),
-    RESOURCE_EXPORTS,
     {
       apiVersion: `${GROUP}/v1alpha2`,
       kind: "ClusterSet",
@@ -157,33 +156,3 @@ function identity(id: string): unknown[] {
     secret: "token",
   });
 }
-
-/** As far as the leader looks at an export. */
-const RESOURCE_EXPORTS = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `resourceexports.${GROUP}` },
-  spec: {
-    group: GROUP,
-    scope: "Namespaced",
-    names: {
-      kind: "ResourceExport",
-      listKind: "ResourceExportList",
-      plural: "resourceexports",
-      singular: "resourceexport",
-    },
-    versions: [
-      {
-        name: "v1alpha1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: { spec: { type: "object", properties: { clusterID: { type: "string" } } } },
-          },
-        },
-      },
-    ],
-  },
-};
