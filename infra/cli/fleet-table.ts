@@ -10,27 +10,29 @@ export interface ExtraColumns {
 
 /** The fleet as a table for people; colours only where standard output is a terminal that wants them. */
 export function fleetTable(fleet: FleetView, now: number, extra?: ExtraColumns): string {
-  const table = new Table({
-    head: ["CLUSTER", "PROTOCOL", "STATE", "SINCE", "CONDITIONS", ...(extra?.head ?? ["LAST ROUND"]), "WINDOW"],
-    chars: BARE,
-    style: { head: [], border: [], "padding-left": 0, "padding-right": 2 },
-  });
-  for (const m of fleet.memberships) {
-    table.push([
-      m.cluster,
-      m.protocol,
-      state(m),
-      ago(m.since, now),
-      m.conditions.map(condition).join(" ") || "-",
-      ...(extra?.row(m) ?? [m.lastRoundAt === undefined ? "-" : ago(m.lastRoundAt, now)]),
-      window(m, now),
-    ]);
-  }
-  const rows = table
+  const head = ["CLUSTER", "PROTOCOL", "STATE", "SINCE", "CONDITIONS", ...(extra?.head ?? ["LAST ROUND"]), "WINDOW"];
+  const rows = fleet.memberships.map((m) => [
+    m.cluster,
+    m.protocol,
+    state(m),
+    ago(m.since, now),
+    m.conditions.map(condition).join(" ") || "-",
+    ...(extra?.row(m) ?? [m.lastRoundAt === undefined ? "-" : ago(m.lastRoundAt, now)]),
+    window(m, now),
+  ]);
+  return [bareTable(head, rows), ...fleet.memberships.flatMap(explain)].join("\n");
+}
+
+/** Columns without lines around them. */
+export function bareTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const style = { head: [], border: [], "padding-left": 0, "padding-right": 2 };
+  const table = new Table({ head: [...head], chars: BARE, style });
+  for (const row of rows) table.push([...row]);
+  return table
     .toString()
     .split("\n")
-    .map((line) => line.trimEnd());
-  return [...rows, ...fleet.memberships.flatMap(explain)].join("\n");
+    .map((line) => line.trimEnd())
+    .join("\n");
 }
 
 const BARE = Object.fromEntries(
@@ -73,7 +75,7 @@ function explain(m: MembershipView): string[] {
 }
 
 /** A duration since then, short: `12 s`, `3 min`, `5 h`, `2 d`. */
-function ago(stamp: string, now: number): string {
+export function ago(stamp: string, now: number): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(stamp)) / 1_000));
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;

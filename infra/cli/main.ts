@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { doctorCommand } from "./doctor.ts";
 import { eventsCommand } from "./events.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
+import { importsCommand } from "./imports.ts";
 import { joinCommand } from "./join.ts";
 import { leaveCommand } from "./leave.ts";
 import { moveCommand } from "./move.ts";
@@ -24,6 +25,7 @@ export function hawserCommand(): Command {
     .addCommand(moveCommand())
     .addCommand(statusCommand())
     .addCommand(doctorCommand())
+    .addCommand(importsCommand())
     .addCommand(eventsCommand())
     .addHelpText(
       "after",

@@ -2,6 +2,7 @@ import type { Result } from "../base/result.ts";
 import type { Condition } from "../state/condition.ts";
 import type { StateError } from "../state/errors.ts";
 import type { HistoryPage } from "../state/history-store.ts";
+import type { ImportPage } from "../state/import-store.ts";
 import type { Membership, Protocol } from "../state/membership.ts";
 import type { Shard } from "../state/shard.ts";
 
@@ -47,4 +48,14 @@ export interface EventReader {
     page: { readonly limit: number; readonly before?: string | undefined },
     signal: AbortSignal,
   ): Promise<Result<HistoryPage, StateError>>;
+}
+
+/** What the imports of a cluster are read by. */
+export interface ImportReader {
+  /** By name; `next` is the `startFrom` of the page that follows. */
+  listImports(
+    cluster: string,
+    page: { readonly limit: number; readonly startFrom?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Result<ImportPage, StateError>>;
 }
