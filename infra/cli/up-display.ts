@@ -78,6 +78,10 @@ function describe(event: WorldEvent): string | undefined {
       const message = event.message === "" ? "" : `: ${event.message}`;
       return `${event.cluster}: ${event.type} is ${event.status}${event.reason === "" ? "" : ` (${event.reason})`}${message}`;
     }
+    case "import": {
+      const why = event.error === undefined ? "" : `: ${event.error}`;
+      return `${event.cluster}: import ${event.name} (${event.kind} ${event.target}) is ${event.state}${why}`;
+    }
     case "summary":
       return event.memberships
         .map(

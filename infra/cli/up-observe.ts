@@ -1,7 +1,8 @@
 import type { Clock } from "../../lib/base/clock.ts";
 import { gridOffsetMs, gridPointAtOrBefore } from "../../lib/base/grid.ts";
 import { type FleetView, type MembershipView, readFleet } from "../../lib/status/fleet.ts";
-import type { StatusReader } from "../../lib/status/ports.ts";
+import { readImports } from "../../lib/status/imports.ts";
+import type { ImportReader, StatusReader } from "../../lib/status/ports.ts";
 import { BEAT_INTERVAL_MS, judgeBeats } from "../local/world/beat-statistics.ts";
 import type { MembershipSummary } from "../local/world/events.ts";
 import type { World, WorldMember } from "../local/world/world.ts";
@@ -40,12 +41,12 @@ export async function observe(o: Observation): Promise<ExitCode> {
 
 class Watcher {
   readonly #o: Observation;
-  readonly #reader: StatusReader;
+  readonly #reader: StatusReader & ImportReader;
   readonly #startedAt: number;
   readonly #told = new Map<string, string>();
   #fleet: FleetView = { at: "", memberships: [] };
 
-  constructor(o: Observation, reader: StatusReader) {
+  constructor(o: Observation, reader: StatusReader & ImportReader) {
     this.#o = o;
     this.#reader = reader;
     this.#startedAt = o.clock.now().getTime();
@@ -82,10 +83,12 @@ class Watcher {
 
   async #look(atMostMs: number = LOOK_INTERVAL_MS): Promise<void> {
     const { world, display, clock, signal } = this.#o;
-    const fleet = await readFleet(this.#reader, clock, AbortSignal.any([signal, AbortSignal.timeout(5_000)]));
+    const reading = AbortSignal.any([signal, AbortSignal.timeout(5_000)]);
+    const fleet = await readFleet(this.#reader, clock, reading);
     if (fleet.ok) {
       this.#fleet = fleet.value;
       for (const membership of fleet.value.memberships) this.#tell(membership);
+      for (const { cluster } of fleet.value.memberships) await this.#tellImports(cluster, reading);
     }
     const now = clock.now().getTime();
     display.fleet(this.#fleet, new Map(world.members.map((m) => [m.cluster, this.#columns(m, now)])), now);
@@ -117,6 +120,17 @@ class Watcher {
     for (const { type, status, reason, message } of membership.conditions) {
       if (!this.#isNew(`condition ${cluster} ${type}`, `${status} ${reason}`)) continue;
       this.#o.display.event({ event: "condition", at, cluster, type, status, reason, message });
+    }
+  }
+
+  /** Tells of imports that have come to another state since the last look. */
+  async #tellImports(cluster: string, signal: AbortSignal): Promise<void> {
+    const imports = await readImports(this.#reader, cluster, signal);
+    const at = this.#o.clock.now().toISOString();
+    for (const { name, kind, target, state, error } of imports.ok ? imports.value : []) {
+      if (!this.#isNew(`import ${cluster} ${name}`, state)) continue;
+      const why = error === undefined ? {} : { error };
+      this.#o.display.event({ event: "import", at, cluster, name, kind, target, state, ...why });
     }
   }
 

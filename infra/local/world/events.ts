@@ -22,6 +22,16 @@ export type WorldEvent =
       readonly reason: string;
       readonly message: string;
     }
+  | {
+      readonly event: "import";
+      readonly at: string;
+      readonly cluster: string;
+      readonly name: string;
+      readonly kind: string;
+      readonly target: string;
+      readonly state: string;
+      readonly error?: string;
+    }
   | { readonly event: "summary"; readonly memberships: readonly MembershipSummary[] };
 
 /** One membership at the end. The counts come from the leader's side, not from the sender's belief. */

@@ -51,7 +51,7 @@ describe("a folder of manifests", () => {
 
     assert.deepEqual(
       leader.map((object) => object.kind),
-      ["Namespace", "ClusterSet"],
+      ["Namespace", "ClusterSet", "ResourceExport", "ResourceExport"],
     );
     assert.deepEqual(
       members.map((m) => [m.cluster, m.clusterSet.clusterId, m.clusterSet.leaderId, m.clusterSet.namespace]),
