@@ -17,9 +17,11 @@ export function antreaLeave(
         const orphan = `what Antrea imported into member ${membership.cluster}, if anything`;
         return failed({ ...cleaned.error, orphan });
       }
-      const { deleted, unseen } = cleaned.value;
+      const { deleted, unseen, released, denied } = cleaned.value;
       const notes = [
         ...(deleted > 0 ? [`${deleted} imported objects deleted`] : []),
+        ...(released.length > 0 ? [`${released.join(", ")} stay: their user has taken them over`] : []),
+        ...(denied.length > 0 ? [`our identity may not delete ${denied.join(", ")}`] : []),
         ...(unseen.length > 0 ? [`our identity may not list ${unseen.join(", ")}: what was imported there stays`] : []),
       ];
       const message = notes.length > 0 ? { message: notes.join("; ") } : {};

@@ -59,6 +59,8 @@ function noticing(client: KubeClient, forget: () => void): LeavingMember {
     cluster: client.cluster,
     get: async (ref, options) => notice(await client.get(ref, options)),
     list: async (type, namespace, options) => notice(await client.list(type, namespace, options)),
+    create: async (type, namespace, object, options) => notice(await client.create(type, namespace, object, options)),
+    update: async (ref, object, options) => notice(await client.update(ref, object, options)),
     delete: async (ref, preconditions, options) => notice(await client.delete(ref, preconditions, options)),
     mergePatchStatus: async (ref, patch, options) => notice(await client.mergePatchStatus(ref, patch, options)),
     close: async () => await client.close(),

@@ -49,7 +49,7 @@ export function leavePorts({ config, clock, random, ids, state, clusters, creden
   return {
     clock,
     random,
-    protocol: antreaLeave({ clock, connector: clusters, credentials, parameterPrefix, timeoutMs }),
+    protocol: antreaLeave({ clock, connector: clusters, credentials, imports: state, parameterPrefix, timeoutMs }),
     memberships: state,
     shards: state,
     scheduler: new SdkScheduler(new SchedulerClient({ maxAttempts: 3 }), clock, ids),

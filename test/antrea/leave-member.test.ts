@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { SimulatedCluster } from "../../infra/local/cluster/simulated-cluster.ts";
 import { cleanMember } from "../../lib/antrea/leave-member.ts";
+import type { ImportRecord } from "../../lib/state/imports.ts";
 import { type LeaveWorld, startLeaveWorld } from "./leave-world.ts";
 import { membershipOf, NAMESPACE, never, type WireStatus } from "./role-harness.ts";
 
 const MARK = "multicluster.antrea.io/imported-service";
+/** What a cleaning says that found nothing. */
+const NOTHING = { deleted: 0, unseen: [], released: [], denied: [] };
 const POLICY_MARK = "multicluster.antrea.io/imported-acnp";
 
 describe("cleaning a member that leaves, over HTTPS", { timeout: 60_000 }, () => {
@@ -38,7 +41,7 @@ describe("cleaning a member that leaves, over HTTPS", { timeout: 60_000 }, () =>
     return east.engine
       .readAll(group, resource)
       .map(({ metadata }) => metadata.name)
-      .filter((name) => name?.startsWith("antrea-mc-") === true || name === "web")
+      .filter((name) => name?.startsWith("antrea-mc-") === true || ["web", "mine"].includes(name ?? ""))
       .toSorted();
   }
 
@@ -49,18 +52,19 @@ describe("cleaning a member that leaves, over HTTPS", { timeout: 60_000 }, () =>
     await make("Endpoints", "antrea-mc-web", { [MARK]: "true" });
     await make("Endpoints", "antrea-mc-mine", { other: "true" });
     await make("ServiceImport", "web");
+    await make("ServiceImport", "mine");
     await make("ServiceImport", "antrea-mc-ours", { [MARK]: "true" });
     await make("ClusterNetworkPolicy", "antrea-mc-policy", { [POLICY_MARK]: "true" });
     await make("ClusterNetworkPolicy", "antrea-mc-mine", { [MARK]: "true" });
 
     const cleaned = await clean();
 
-    assert.deepEqual(cleaned, { ok: true, value: { deleted: 5, unseen: [] } });
+    assert.deepEqual(cleaned, { ok: true, value: { ...NOTHING, deleted: 6 } });
     assert.deepEqual(names("", "services"), ["antrea-mc-mine"]);
     assert.deepEqual(names("", "endpoints"), ["antrea-mc-mine"]);
-    assert.deepEqual(names("multicluster.x-k8s.io", "serviceimports"), ["web"]);
+    assert.deepEqual(names("multicluster.x-k8s.io", "serviceimports"), ["mine"]);
     assert.deepEqual(names("crd.antrea.io", "clusternetworkpolicies"), ["antrea-mc-mine"]);
-    assert.deepEqual(await clean(), { ok: true, value: { deleted: 0, unseen: [] } });
+    assert.deepEqual(await clean(), { ok: true, value: NOTHING });
   });
 
   it("does not delete what a user took over between our look and our delete", async () => {
@@ -86,6 +90,8 @@ describe("cleaning a member that leaves, over HTTPS", { timeout: 60_000 }, () =>
               cluster: client.cluster,
               list,
               get: client.get.bind(client),
+              create: client.create.bind(client),
+              update: client.update.bind(client),
               delete: client.delete.bind(client),
               mergePatchStatus: client.mergePatchStatus.bind(client),
               close: client.close.bind(client),
@@ -97,7 +103,10 @@ describe("cleaning a member that leaves, over HTTPS", { timeout: 60_000 }, () =>
 
     const cleaned = await cleanMember(deps, membershipOf("east"), never);
 
-    assert.deepEqual(cleaned, { ok: true, value: { deleted: 1, unseen: [] } });
+    assert.deepEqual(cleaned, {
+      ok: true,
+      value: { ...NOTHING, deleted: 1, released: ["Service shop/antrea-mc-taken"] },
+    });
     assert.deepEqual(names("", "services"), ["antrea-mc-mine", "antrea-mc-taken"]);
   });
 
@@ -113,7 +122,73 @@ describe("cleaning a member that leaves, over HTTPS", { timeout: 60_000 }, () =>
     const cleaned = await clean();
     for (const fault of refused) fault.remove();
 
-    assert.deepEqual(cleaned, { ok: true, value: { deleted: 0, unseen: ["services"] } });
+    assert.deepEqual(cleaned, { ok: true, value: { ...NOTHING, unseen: ["services"] } });
+    await clean();
+  });
+
+  it("removes what the table names although it is unmarked, names what its user took over, and forgets both", async () => {
+    await make("ServiceImport", "web");
+    await make("Service", "antrea-mc-web");
+    const uidOf = (group: string, resource: string, name: string): string =>
+      String(east.engine.readOne(group, resource, "shop", name)?.metadata.uid);
+    const record: ImportRecord = {
+      name: "shop-web-service",
+      kind: "ServiceImport",
+      target: { namespace: "shop", name: "web" },
+      objects: [
+        {
+          apiVersion: "v1",
+          kind: "Service",
+          namespace: "shop",
+          name: "antrea-mc-web",
+          uid: uidOf("", "services", "antrea-mc-web"),
+        },
+        {
+          apiVersion: "multicluster.x-k8s.io/v1alpha1",
+          kind: "ServiceImport",
+          namespace: "shop",
+          name: "web",
+          uid: uidOf("multicluster.x-k8s.io", "serviceimports", "web"),
+        },
+      ],
+      state: "Applied",
+      since: 0,
+      attempts: 0,
+      assignment: 1,
+      fence: 7,
+    };
+    const source = { server: "https://north:6443", namespace: "area", clusterID: "north" };
+    const cursor = { ...source, resourceVersion: "7", listedAt: 0, assignment: 1, fence: 7 };
+    assert.ok((await world.state.writeImport("east", record, undefined, never)).ok);
+    assert.ok((await world.state.writeCursor("east", "resourceimports", cursor, never)).ok);
+
+    const cleaned = await clean();
+
+    assert.deepEqual(cleaned, {
+      ok: true,
+      value: { ...NOTHING, deleted: 1, released: ["Service shop/antrea-mc-web"] },
+    });
+    assert.deepEqual(names("multicluster.x-k8s.io", "serviceimports"), ["mine"]);
+    assert.ok(names("", "services").includes("antrea-mc-web"));
+    assert.deepEqual(await world.state.readImport("east", record.name, never), { ok: true, value: undefined });
+    assert.deepEqual(await world.state.readCursor("east", "resourceimports", source, never), {
+      ok: true,
+      value: undefined,
+    });
+  });
+
+  it("names what our identity may not delete, and takes the rest out", async () => {
+    await make("Service", "antrea-mc-held", { [MARK]: "true" });
+    await make("ServiceImport", "antrea-mc-gone", { [MARK]: "true" });
+    const refused = east.faults.add({
+      match: { verbs: ["delete"], resource: "services" },
+      action: { kind: "status", code: 403, reason: "Forbidden", message: "no" },
+    });
+
+    const cleaned = await clean();
+    refused.remove();
+
+    assert.deepEqual(cleaned, { ok: true, value: { ...NOTHING, deleted: 1, denied: ["Service shop/antrea-mc-held"] } });
     await clean();
   });
 

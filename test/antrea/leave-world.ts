@@ -1,17 +1,24 @@
+import { readFile } from "node:fs/promises";
+import { startTable } from "../../infra/local/table/table.ts";
+import { createTableFromTemplate } from "../../infra/local/table/template.ts";
 import { keptLeaderReference } from "../../lib/antrea/kept-leader.ts";
 import type { LeaveDependencies } from "../../lib/antrea/leave-ports.ts";
 import { systemClock } from "../../lib/base/clock.ts";
+import { systemIds } from "../../lib/base/ids.ts";
+import { systemRandom } from "../../lib/base/random.ts";
 import { failed, ok } from "../../lib/base/result.ts";
 import type { CredentialError } from "../../lib/credentials/errors.ts";
 import { connectionFromKubeconfig } from "../../lib/kube/access/kubeconfig.ts";
 import { createKubeClient } from "../../lib/kube/http-kube-client.ts";
+import { openState, type State } from "../../lib/state/state.ts";
 import { type AntreaWorld, startAntreaWorld } from "./antrea-world.ts";
 
 const PREFIX = "/hawser/test/";
 const GROUP = "multicluster.crd.antrea.io";
 
-/** An Antrea world with what leaving needs: a credential store, and the kinds that importing makes. */
+/** An Antrea world with what leaving needs: a credential store, and a table with what was imported. */
 export interface LeaveWorld extends AntreaWorld {
+  readonly state: State;
   readonly deps: LeaveDependencies;
   /** What is kept, by reference. */
   readonly kept: Map<string, string>;
@@ -29,17 +36,23 @@ export interface LeaveWorld extends AntreaWorld {
 /** Starts one. */
 export async function startLeaveWorld(...names: readonly string[]): Promise<LeaveWorld> {
   const world = await startAntreaWorld(...names);
-  for (const cluster of world.memberClusters.values()) await cluster.applyManifests(IMPORT_KINDS);
+  const table = await startTestState();
   const kubeconfigs = new Map(world.members.map(({ cluster, kubeconfig }) => [cluster, kubeconfig]));
   const kept = new Map<string, string>();
   const { connections, leaderCluster } = world;
   const spec = world.spec("any");
   const of: LeaveWorld = {
     ...world,
+    state: table.state,
+    end: async () => {
+      await table.stop();
+      await world.end();
+    },
     kept,
     storeFault: undefined,
     deps: {
       clock: systemClock,
+      imports: table.state,
       parameterPrefix: PREFIX,
       timeoutMs: 10_000,
       credentials: {
@@ -89,24 +102,27 @@ export async function startLeaveWorld(...names: readonly string[]): Promise<Leav
   return of;
 }
 
-/** Definitions of the kinds that Antrea imports into, as far as deleting needs them. */
-const IMPORT_KINDS = [
-  ["multicluster.x-k8s.io", "v1alpha1", "serviceimports", "ServiceImport", "Namespaced"],
-  ["crd.antrea.io", "v1beta1", "clusternetworkpolicies", "ClusterNetworkPolicy", "Cluster"],
-]
-  .map(
-    ([group, version, plural, kind, scope]) => `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: ${plural}.${group}}
-spec:
-  group: ${group}
-  scope: ${scope}
-  names: {kind: ${kind}, plural: ${plural}}
-  versions:
-    - name: ${version}
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`,
-  )
-  .join("---\n");
+/** A table of its own; it ends with the world. */
+async function startTestState(): Promise<{ readonly state: State; stop(): Promise<void> }> {
+  const table = await startTable({ clock: systemClock });
+  const tableName = "hawser-leave";
+  const template = await readFile(new URL("../../infra/aws/table.yml", import.meta.url), "utf8");
+  await createTableFromTemplate(table.url, template, tableName);
+  const random = systemRandom;
+  const state = openState({
+    tableName,
+    region: "local",
+    endpoint: table.url,
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    clock: systemClock,
+    random,
+    ids: systemIds(systemClock, random),
+  });
+  return {
+    state,
+    stop: async () => {
+      state.close();
+      await table.stop();
+    },
+  };
+}

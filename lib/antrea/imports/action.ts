@@ -48,6 +48,7 @@ export async function applyAction(
       return ok("done");
     }
     case "report": {
+      if (leader === undefined) return ok("done");
       const { namespace = settings.commonArea } = action.event.metadata;
       const made = await leader.create(EVENTS, namespace, action.event, options);
       return made.ok || made.error.kind === "alreadyExists" ? ok("done") : made;

@@ -36,7 +36,8 @@ export interface ImportSettings {
 /** All that a reconciler works with; made per membership by whoever holds the window. */
 export interface ImportContext {
   readonly member: ImportMember;
-  readonly leader: ImportLeader;
+  /** Undefined: there is nobody to tell. */
+  readonly leader: ImportLeader | undefined;
   /** What is known of the member's objects; kept for as long as the window likes, refreshed by every answer. */
   readonly objects: MemberObjects;
   /** Who has the right to what; kept by the reconcilers, begun with `noteRecords`. One for all imports of a member. */
