@@ -1,14 +1,17 @@
 import { cutText } from "../base/limits.ts";
-import { ok, type Result } from "../base/result.ts";
+import { failed, ok, type Result } from "../base/result.ts";
 import type { Cursor } from "./cursor.ts";
 import type { StampedOutcome } from "./cursor-store.ts";
 import type { StateError } from "./errors.ts";
+import type { NewHistoryEvent } from "./history.ts";
+import { eventWrites } from "./history-store.ts";
 import type { ImportRecord } from "./imports.ts";
 import { items, readItem, readItems } from "./items.ts";
 import { keys } from "./keys.ts";
 import { pagePosition, pageToken } from "./page-token.ts";
 import { under } from "./pages.ts";
 import type { StoreParts } from "./store-parts.ts";
+import type { Call, Write } from "./table/table.ts";
 import { notLaterThan } from "./writes.ts";
 
 /** A page of imports, by name. */
@@ -25,19 +28,46 @@ export interface ImportStore {
     page: { readonly limit: number; readonly startFrom?: string | undefined },
     signal: AbortSignal,
   ): Promise<Result<ImportPage, StateError>>;
-  /** Ordered by (assignment, fence). */
-  writeImport(cluster: string, record: ImportRecord, signal: AbortSignal): Promise<Result<StampedOutcome, StateError>>;
+  /**
+   * Ordered by (assignment, fence).
+   * @param event a line for people that happens with it, once, or not at all
+   */
+  writeImport(
+    cluster: string,
+    record: ImportRecord,
+    event: NewHistoryEvent | undefined,
+    signal: AbortSignal,
+  ): Promise<Result<StampedOutcome, StateError>>;
   /** Deletes the record unless a later holder than `by` has written it. Deleting what is gone is a success. */
   deleteImport(
     cluster: string,
     name: string,
     by: Pick<Cursor, "assignment" | "fence">,
+    event: NewHistoryEvent | undefined,
     signal: AbortSignal,
   ): Promise<Result<StampedOutcome, StateError>>;
 }
 
 /** Imports in the table. */
-export function importStore({ table }: StoreParts): ImportStore {
+export function importStore({ table, ids }: StoreParts): ImportStore {
+  /** One write, or two that happen together; a refusal of either is one of the record's. */
+  const send = async (
+    write: Exclude<Write, { kind: "check" }>,
+    { cluster, event }: { readonly cluster: string; readonly event: NewHistoryEvent | undefined },
+    call: Call,
+  ): Promise<Result<StampedOutcome, StateError>> => {
+    const answer =
+      event === undefined
+        ? await table.write(write, call)
+        : await table.transact([write, ...eventWrites(cluster, event, ids)], call);
+    if (!answer.ok) return answer;
+    if (answer.value.kind === "written") return ok("written");
+    // Nothing refused: another transaction was at work on the item, and this one is to be sent again.
+    if ("refusals" in answer.value && answer.value.refusals.length === 0) {
+      return failed({ kind: "unavailable", message: `${call.what}: another write was under way` });
+    }
+    return ok("outdated");
+  };
   return {
     readImport: async (cluster, name, signal) => {
       const read = await table.get(keys.import(cluster, name), { what: `read import ${name} of ${cluster}`, signal });
@@ -58,18 +88,16 @@ export function importStore({ table }: StoreParts): ImportStore {
       const after = { pk: String(next["pk"]), sk: String(next["sk"]) };
       return ok({ imports: imports.value, next: pageToken({ part: 0, after }) });
     },
-    writeImport: async (cluster, record, signal) => {
+    writeImport: async (cluster, record, event, signal) => {
       const error = record.error === undefined ? {} : { error: cutText(record.error) };
       const item = { ...keys.import(cluster, record.name), ...record, ...error };
       const call = { what: `write import ${record.name} of ${cluster}`, signal };
-      const answer = await table.write({ kind: "put", item, condition: notLaterThan(record) }, call);
-      return answer.ok ? ok(answer.value.kind === "written" ? "written" : "outdated") : answer;
+      return await send({ kind: "put", item, condition: notLaterThan(record) }, { cluster, event }, call);
     },
-    deleteImport: async (cluster, name, by, signal) => {
+    deleteImport: async (cluster, name, by, event, signal) => {
       const call = { what: `delete import ${name} of ${cluster}`, signal };
       const write = { kind: "delete", key: keys.import(cluster, name), condition: notLaterThan(by) } as const;
-      const answer = await table.write(write, call);
-      return answer.ok ? ok(answer.value.kind === "written" ? "written" : "outdated") : answer;
+      return await send(write, { cluster, event }, call);
     },
   };
 }

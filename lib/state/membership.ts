@@ -20,6 +20,15 @@ export interface AntreaMembership {
   readonly namespace: string;
   /** Name of the ClusterSet; absent: the one ClusterSet of the Namespace. */
   readonly clusterSet?: string;
+  readonly imports?: ImportOptions;
+}
+
+/** What of the leader's ResourceImports a member takes, and how soon. */
+export interface ImportOptions {
+  /** Whether LabelIdentities are imported: Antrea's `enableStretchedNetworkPolicy`. Default: false. */
+  readonly labelIdentities?: boolean;
+  /** The only Namespaces that imports may write to; absent: all but those whose names begin with `kube-`. */
+  readonly namespaces?: readonly string[];
 }
 
 /** What a user may tune. */

@@ -45,13 +45,13 @@ test("a cursor is read again at its own server only", async () => {
 test("a holder that was relieved moves no cursor back and touches no import", async () => {
   const state = (await server.table()).open();
   must(await state.writeCursor("east", "resourceimports", cursor, never));
-  must(await state.writeImport("east", record, never));
+  must(await state.writeImport("east", record, undefined, never));
 
   const late = { assignment: 1, fence: 2 };
   const outcomes = [
     must(await state.writeCursor("east", "resourceimports", { ...cursor, resourceVersion: "1", ...late }, never)),
-    must(await state.writeImport("east", { ...record, state: "Failed", ...late }, never)),
-    must(await state.deleteImport("east", record.name, late, never)),
+    must(await state.writeImport("east", { ...record, state: "Failed", ...late }, undefined, never)),
+    must(await state.deleteImport("east", record.name, late, undefined, never)),
   ];
 
   assert.deepEqual(outcomes, ["outdated", "outdated", "outdated"]);
@@ -61,12 +61,12 @@ test("a holder that was relieved moves no cursor back and touches no import", as
 
 test("a later assignment writes whatever its fence, and a deleted import may be deleted again", async () => {
   const state = (await server.table()).open();
-  must(await state.writeImport("east", record, never));
+  must(await state.writeImport("east", record, undefined, never));
 
   const later = { assignment: 2, fence: 1 };
-  const written = must(await state.writeImport("east", { ...record, ...later }, never));
-  const deleted = must(await state.deleteImport("east", record.name, later, never));
-  const again = must(await state.deleteImport("east", record.name, later, never));
+  const written = must(await state.writeImport("east", { ...record, ...later }, undefined, never));
+  const deleted = must(await state.deleteImport("east", record.name, later, undefined, never));
+  const again = must(await state.deleteImport("east", record.name, later, undefined, never));
 
   assert.deepEqual([written, deleted, again], ["written", "written", "written"]);
 });
@@ -74,8 +74,8 @@ test("a later assignment writes whatever its fence, and a deleted import may be 
 test("imports are listed by name over pages", async () => {
   const state = (await server.table()).open();
   const names = Array.from({ length: 7 }, (_, i) => `import-${i}`);
-  for (const name of names) must(await state.writeImport("east", { ...record, name }, never));
-  must(await state.writeImport("east-2", record, never));
+  for (const name of names) must(await state.writeImport("east", { ...record, name }, undefined, never));
+  must(await state.writeImport("east-2", record, undefined, never));
 
   const seen: string[] = [];
   let startFrom: string | undefined;
@@ -91,7 +91,7 @@ test("imports are listed by name over pages", async () => {
 test("an import's error is cut to 4,096 bytes", async () => {
   const state = (await server.table()).open();
 
-  must(await state.writeImport("east", { ...record, error: "x".repeat(50_000) }, never));
+  must(await state.writeImport("east", { ...record, error: "x".repeat(50_000) }, undefined, never));
 
   assert.ok((must(await state.readImport("east", record.name, never))?.error?.length ?? 0) <= 4096);
 });
