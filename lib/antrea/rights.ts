@@ -1,5 +1,17 @@
 import type { ResourceType } from "../kube/client.ts";
+import type { AntreaMembership } from "../state/membership.ts";
 import type { ClusterSetChoice, ClusterSetSpec } from "./cluster-set.ts";
+import {
+  CLUSTER_INFO_IMPORTS,
+  CLUSTER_NETWORK_POLICIES,
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  LABEL_IDENTITIES,
+  SERVICE_IMPORTS,
+  SERVICES,
+  TIERS,
+} from "./imports/member-resources.ts";
+import { RESOURCE_IMPORTS } from "./imports/resource-import.ts";
 import { CLUSTER_SETS, identityNamespaceRef, leaderSecretRef, MEMBER_CLUSTER_ANNOUNCES } from "./resources.ts";
 
 /** A right, as a SelfSubjectAccessReview asks for it. */
@@ -31,11 +43,26 @@ export function memberRights(
   return rights;
 }
 
-/** What announcing and leaving use in a leader. */
-export function leaderRights({ commonArea }: Pick<ClusterSetSpec, "commonArea">): readonly UsedRight[] {
-  return ["get", "create", "patch", "delete"].map((verb) => ({
-    verb,
-    type: MEMBER_CLUSTER_ANNOUNCES,
-    namespace: commonArea,
-  }));
+/** What an importer does with the objects that it makes. */
+const IMPORTING = ["get", "list", "create", "update", "delete"];
+
+/** What importing uses in a member: the role `hawser-antrea-imports` of infra/kubernetes/member/hawser.yaml, as far as it is needed. */
+export function importRights({ namespace, imports }: AntreaMembership): readonly UsedRight[] {
+  const everywhere = [SERVICES, ENDPOINTS, ENDPOINT_SLICES, SERVICE_IMPORTS, CLUSTER_NETWORK_POLICIES];
+  const written = imports?.labelIdentities === true ? [...everywhere, LABEL_IDENTITIES] : everywhere;
+  return [
+    ...written.flatMap((type) => IMPORTING.map((verb) => ({ verb, type }))),
+    ...IMPORTING.map((verb) => ({ verb, type: CLUSTER_INFO_IMPORTS, namespace })),
+    ...["get", "list"].map((verb) => ({ verb, type: TIERS })),
+  ];
+}
+
+/** What announcing, importing and leaving use in a leader. */
+export function leaderRights({ commonArea: namespace }: Pick<ClusterSetSpec, "commonArea">): readonly UsedRight[] {
+  const events = { group: "", resource: "events" };
+  return [
+    ...["get", "create", "patch", "delete"].map((verb) => ({ verb, type: MEMBER_CLUSTER_ANNOUNCES, namespace })),
+    ...["get", "list", "watch"].map((verb) => ({ verb, type: RESOURCE_IMPORTS, namespace })),
+    { verb: "create", type: events, namespace },
+  ];
 }

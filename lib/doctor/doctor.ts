@@ -3,6 +3,7 @@ import type { MembershipKey } from "../state/membership.ts";
 import { checkBaton } from "./aws/baton.ts";
 import { checkBeats } from "./aws/beats.ts";
 import { checkFunction } from "./aws/function.ts";
+import { checkImports } from "./aws/imports.ts";
 import { checkMembership } from "./aws/membership.ts";
 import { checkSchedule } from "./aws/schedule.ts";
 import { checkTable } from "./aws/table.ts";
@@ -15,6 +16,7 @@ import { checkLeaderRights } from "./leader/rights.ts";
 import { checkWebhook } from "./leader/webhook.ts";
 import { checkAccess } from "./member/access.ts";
 import { checkClusterSet } from "./member/cluster-set.ts";
+import { checkImportRights } from "./member/import-rights.ts";
 import { checkMemberRights } from "./member/rights.ts";
 import { checkSecret } from "./member/secret.ts";
 import type { DoctorPorts } from "./ports.ts";
@@ -56,6 +58,7 @@ export async function examine(key: MembershipKey, ports: DoctorPorts, signal: Ab
   const table = checkTable(examination, aws, key);
   const membership = checkMembership(examination, key.cluster, table);
   checkFunctions(examination, ports, membership);
+  void checkImports(examination, aws, membership);
 
   const access = checkAccess(examination, clusters, membership);
   const rejected = `Make the credential anew and put it where the membership's access points: kubectl -n kube-system get secret hawser-token -o yaml`;
@@ -64,6 +67,7 @@ export async function examine(key: MembershipKey, ports: DoctorPorts, signal: Ab
   opened.push(authenticated);
   const tie = checkClusterSet(examination, antrea, membership, authenticated);
   void checkMemberRights(examination, antrea, { membership, authenticated, tie });
+  void checkImportRights(examination, antrea, { membership, authenticated });
   const secret = checkSecret(examination, antrea, { membership, authenticated, tie });
 
   const leaderWay = { side: "leader", ports: clusters } as const;

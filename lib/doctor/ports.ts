@@ -9,6 +9,7 @@ import type { Proxy } from "../kube/proxy.ts";
 import type { BatonRecord } from "../relay/ports.ts";
 import type { ScheduleError } from "../schedule/errors.ts";
 import type { StateError } from "../state/errors.ts";
+import type { ImportState } from "../state/imports.ts";
 import type { AntreaMembership, Membership, Protocol } from "../state/membership.ts";
 import type { Shard } from "../state/shard.ts";
 
@@ -70,6 +71,8 @@ export interface AntreaPorts {
   mismatch(announce: KubeObject, tie: Tie): string | undefined;
   /** What Hawser uses in a member. @param tie where it is known */
   memberRights(choice: AntreaMembership, tie: Tie | undefined): readonly Right[];
+  /** What importing uses in a member. */
+  importRights(choice: AntreaMembership): readonly Right[];
   /** What Hawser uses in a leader. */
   leaderRights(tie: Tie): readonly Right[];
   /** The leader calls a member disconnected when its last announce is older, in milliseconds. */
@@ -90,10 +93,21 @@ export interface AwsPorts {
   ): Promise<Result<Membership | undefined, StateError>>;
   readShard(shard: string, signal: AbortSignal): Promise<Result<Shard | undefined, StateError>>;
   readBaton(role: string, shard: string, signal: AbortSignal): Promise<Result<BatonRecord | undefined, StateError>>;
+  /** All imports of a cluster. */
+  readImports(cluster: string, signal: AbortSignal): Promise<Result<readonly ImportSummary[], StateError>>;
   /** The schedule that fires a role for a shard; `found` is undefined when there is none. */
   readSchedule(role: string, shard: Shard, signal: AbortSignal): Promise<Result<ScheduleReading, ScheduleError>>;
   /** Asks whether a function is there and may be invoked, without invoking it. */
   probeFunction(role: string, signal: AbortSignal): Promise<Result<void, FunctionFault>>;
+}
+
+/** How one import stands. */
+export interface ImportSummary {
+  readonly name: string;
+  readonly state: ImportState;
+  readonly error?: string;
+  /** It is as it is to be. */
+  readonly calm: boolean;
 }
 
 /** A schedule's name, and what there is of it. */

@@ -5,7 +5,7 @@ import { describeMismatch, mismatchesOf } from "../antrea/announce.ts";
 import { findClusterSet, parseClusterSet } from "../antrea/cluster-set.ts";
 import { LEADER_CONNECTION_TIMEOUT_MS, TOUCH_ANNOTATION } from "../antrea/names.ts";
 import { announceObject, announceRef, leaderSecretRef, MEMBER_CLUSTER_ANNOUNCES } from "../antrea/resources.ts";
-import { leaderRights, memberRights } from "../antrea/rights.ts";
+import { importRights, leaderRights, memberRights } from "../antrea/rights.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { systemIds } from "../base/ids.ts";
 import { systemRandom } from "../base/random.ts";
@@ -21,6 +21,7 @@ import { scheduleName } from "../schedule/plan.ts";
 import { SdkScheduler } from "../schedule/scheduler.ts";
 import type { MembershipKey } from "../state/membership.ts";
 import { openState, type State } from "../state/state.ts";
+import { isCalm, readImports } from "../status/imports.ts";
 import { probeFunction } from "./function-probe.ts";
 import { VERSION } from "./version.ts";
 import { resolveAccess } from "./wiring-clusters.ts";
@@ -117,6 +118,10 @@ function awsPorts(settings: DoctorSettings, state: State, clients: Clients, cloc
     readMembership: async (cluster, protocol, signal) => await state.readMembership(cluster, protocol, signal),
     readShard: async (shard, signal) => await state.readShard(shard, signal),
     readBaton: async (role, scope, signal) => await state.batons.read({ role, scope }, signal),
+    readImports: async (cluster, signal) => {
+      const read = await readImports(state, cluster, signal);
+      return read.ok ? ok(read.value.map((one) => ({ ...one, calm: isCalm(one) }))) : read;
+    },
     readSchedule: async (role, shard, signal) => {
       const name = scheduleName(stage, role, shard);
       const read = await scheduler.read({ name, group }, signal);
@@ -166,6 +171,7 @@ const ANTREA: AntreaPorts = {
     return mismatches.length === 0 ? undefined : describeMismatch(mismatches, tie);
   },
   memberRights,
+  importRights,
   leaderRights,
   connectionTimeoutMs: LEADER_CONNECTION_TIMEOUT_MS,
 };

@@ -12,6 +12,7 @@ import type { Cause } from "../../../lib/base/cause.ts";
 import { systemClock } from "../../../lib/base/clock.ts";
 import { systemIds } from "../../../lib/base/ids.ts";
 import { systemRandom } from "../../../lib/base/random.ts";
+import type { ImportRecord } from "../../../lib/state/imports.ts";
 import { startSilentServer, startTlsServer, type TlsServer, unusedPort } from "../../support/tls-server.ts";
 import {
   ANNOUNCE,
@@ -63,7 +64,18 @@ const LEADER = [
   "cluster-ids",
   "announce",
 ];
-const MEMBER = ["access", "dns", "tcp", "tls", "authentication", "clock", "cluster-set", "rbac", "secret"];
+const MEMBER = [
+  "access",
+  "dns",
+  "tcp",
+  "tls",
+  "authentication",
+  "clock",
+  "cluster-set",
+  "rbac",
+  "import-rbac",
+  "secret",
+];
 
 /** The checks of a side behind one of them, in the order of the chain. */
 function behind(side: "leader" | "member", check: string): readonly string[] {
@@ -531,6 +543,7 @@ export const FAULTS: readonly Fault[] = [
       "aws schedule",
       "aws baton",
       "aws beats",
+      "aws imports",
       ...MEMBER.map((name) => `member ${name}`),
       ...WHOLE_LEADER,
     ],
@@ -548,6 +561,7 @@ export const FAULTS: readonly Fault[] = [
       "aws schedule",
       "aws baton",
       "aws beats",
+      "aws imports",
       ...MEMBER.map((name) => `member ${name}`),
       ...WHOLE_LEADER,
     ],
@@ -602,8 +616,46 @@ export const FAULTS: readonly Fault[] = [
         came: /we may not get, list clustersets in Namespace kube-system; not patch clustersets\/status/,
         remedy: /hawser\.yaml/,
       },
+      {
+        check: "member import-rbac",
+        cause: "PermissionDenied",
+        came: /clusterinfoimports in Namespace kube-system$/,
+        remedy: /hawser\.yaml/,
+      },
     ],
     notAsked: ["member secret", ...WHOLE_LEADER],
+  },
+  {
+    name: "the role for imports was left out in the member",
+    plant: async ({ member }) =>
+      await unbound(
+        member.admin,
+        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/hawser-antrea-imports",
+        { namespace: "kube-system", name: "hawser" },
+        { verb: "list", group: "", resource: "services" },
+      ),
+    fails: [
+      {
+        check: "member import-rbac",
+        cause: "PermissionDenied",
+        came: /we may not get, list, create, update, delete services; not/,
+        remedy: /hawser-antrea-imports/,
+      },
+    ],
+    notAsked: [],
+  },
+  {
+    name: "a user has a Service of the name that an import needs",
+    plant: async ({ aws: { state } }) => await conflicted(state),
+    fails: [
+      {
+        check: "aws imports",
+        cause: "ConfigurationInvalid",
+        came: /1 of 1 are not applied: shop-web-service is Conflicted: Service shop\/antrea-mc-web is there already/,
+        remedy: /hawser imports east/,
+      },
+    ],
+    notAsked: [],
   },
   {
     name: "an in-cluster agent announces the member too",
@@ -650,4 +702,22 @@ async function withoutAnnounce({ leader, beat }: DoctorWorld): Promise<Undo> {
 
 function base64(text: string): string {
   return Buffer.from(text).toString("base64");
+}
+
+async function conflicted(state: DoctorWorld["aws"]["state"]): Promise<Undo> {
+  const by = { assignment: 1, fence: 1 };
+  const record: ImportRecord = {
+    name: "shop-web-service",
+    kind: "ServiceImport",
+    target: { namespace: "shop", name: "web" },
+    objects: [],
+    state: "Conflicted",
+    since: 0,
+    attempts: 0,
+    error: "Service shop/antrea-mc-web is there already",
+    ...by,
+  };
+  const { signal } = new AbortController();
+  await state.writeImport("east", record, undefined, signal);
+  return async () => void (await state.deleteImport("east", record.name, by, undefined, signal));
 }
