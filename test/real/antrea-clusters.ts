@@ -57,6 +57,11 @@ async function removeAll(clusters: ClustersUnderTest): Promise<void> {
     // The leader that would let it go has ended.
     await admin.request("PATCH", path, { metadata: { finalizers: null } }, "application/merge-patch+json");
   }
+  const exports = await admin.request("GET", paths.exports(AREA));
+  for (const { metadata } of exports.body.items ?? []) {
+    const path = `${paths.exports(AREA)}/${metadata.name}`;
+    await admin.request("PATCH", path, { metadata: { finalizers: null } }, "application/merge-patch+json");
+  }
   for (const cluster of [...clusters.members, clusters.leader]) await cluster.removeApplied();
   await clusters.close();
 }
