@@ -1,4 +1,5 @@
 import { type BackoffPolicy, backoffMs } from "../../base/backoff.ts";
+import { deadline } from "../../base/clock.ts";
 import { failed, ok, type Result } from "../../base/result.ts";
 import { causeOf } from "../../kube/cause.ts";
 import type { KubeError } from "../../kube/errors.ts";
@@ -21,6 +22,11 @@ const LEADER_RETRY: BackoffPolicy = { baseMs: 1_000, capMs: 30_000 };
 
 /** A watch that ends sooner than this, with nothing in it, is no watch: the next one waits. In milliseconds. */
 const LEAST_WATCH_MS = 1_000;
+
+/** Time for a server to end a watch that it was asked to end, in milliseconds. */
+const END_GRACE_MS = 1_000;
+
+const WHOLE_NUMBER = /^\d{1,20}$/;
 
 /** What is known of the watch, for its condition. */
 export interface WatchHealth {
@@ -102,16 +108,25 @@ export class LeaderWatch {
   async #watch(version: string, watchMs: number, signal: AbortSignal): Promise<Result<void, number>> {
     const { leader, source, timing, deps } = this.#parts;
     const startedMs = deps.clock.monotonicMs();
+    const forMs = Math.max(1_000, Math.min(watchMs, this.#compareDueMs - startedMs));
+    // The server is asked to end it; that it does is not relied on.
+    using limit = deadline(deps.clock, forMs + END_GRACE_MS, signal);
+    const ending = new AbortController();
     const options = {
       resourceVersion: version,
       answerMs: timing.callMs,
       idleMs: timing.idleMs,
-      forMs: Math.max(1_000, Math.min(watchMs, this.#compareDueMs - startedMs)),
-      signal,
+      forMs,
+      signal: AbortSignal.any([limit.signal, ending.signal]),
     };
     let events = 0;
     const end = await leader.watch(RESOURCE_IMPORTS, source.namespace, options, (event) => {
+      if (ending.signal.aborted) return;
       events += 1;
+      if (this.#isOfAnotherHistory(event)) {
+        this.#version = undefined;
+        return ending.abort("the server's history is another one");
+      }
       this.#take(event);
       if (this.#failures > 0 || !this.#worked) this.#works();
     });
@@ -126,6 +141,16 @@ export class LeaderWatch {
     if (end.kind === "ended") this.#works();
     const lastedMs = deps.clock.monotonicMs() - startedMs;
     return events === 0 && lastedMs < LEAST_WATCH_MS && end.kind === "ended" ? failed(LEAST_WATCH_MS) : ok(undefined);
+  }
+
+  /**
+   * A server that was restored from a backup answers a watch from a version that it has not reached with silence, and
+   * then with versions before it. Versions of one server are whole numbers that rise (KEP-5504).
+   */
+  #isOfAnotherHistory({ resourceVersion }: WatchEvent): boolean {
+    const before = this.#version;
+    if (before === undefined || !WHOLE_NUMBER.test(before) || !WHOLE_NUMBER.test(resourceVersion)) return false;
+    return BigInt(resourceVersion) < BigInt(before);
   }
 
   #take(event: WatchEvent): void {
