@@ -36,15 +36,16 @@ export async function applyAction(
       return ok("done");
     }
     case "delete": {
-      const { uid, resourceVersion } = action.seen.metadata;
+      const { uid, resourceVersion, finalizers = [] } = action.seen.metadata;
       const preconditions = {
         ...(uid === undefined ? {} : { uid }),
         ...(resourceVersion === undefined ? {} : { resourceVersion }),
       };
       const deleted = await member.delete(action.ref, preconditions, options);
       if (!deleted.ok && deleted.error.kind !== "notFound") return judge(deleted.error, action, context);
-      // With finalizers it is still there for a while: whoever plans next reads it.
-      objects.forget(action.ref);
+      // It went in the version that was seen; only one with finalizers may be there for a while.
+      if (finalizers.length > 0) objects.forget(action.ref);
+      else objects.note(action.ref, undefined);
       return ok("done");
     }
     case "report": {

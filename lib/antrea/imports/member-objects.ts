@@ -182,7 +182,7 @@ export class MemberObjects implements Observed {
 }
 
 /** The address of an object that was read. */
-export function refOf(type: ResourceType, { metadata }: KubeObject): ObjectRef {
+function refOf(type: ResourceType, { metadata }: KubeObject): ObjectRef {
   const { name = "", namespace } = metadata;
   return { type, name, ...(namespace === undefined ? {} : { namespace }) };
 }

@@ -35,13 +35,6 @@ describe("imports of kind ServiceImport", { timeout: 60_000 }, () => {
       metadata: { name: `antrea-mc-${name}`, namespace: "shop", annotations },
       spec: { ports: [{ port: 8080 }] },
     });
-  const userImport = async (annotations: Record<string, string> = {}): Promise<void> =>
-    await world.put({
-      apiVersion: "multicluster.x-k8s.io/v1alpha1",
-      kind: "ServiceImport",
-      metadata: { name, namespace: "shop", annotations },
-      spec: { type: "ClusterSetIP", ports: [{ port: 8080 }] },
-    });
 
   it("makes the annotated Service and the ServiceImport with its ClusterIP as the address, in four requests", async () => {
     const outcome = await world.reconcile(importName(), serviceSpec(name, [80, 443]));
@@ -137,9 +130,11 @@ describe("imports of kind ServiceImport", { timeout: 60_000 }, () => {
   it("removes both when the import is gone, also when one is missing already", async () => {
     await world.reconcile(importName(), serviceSpec(name));
 
+    world.requests();
     const removed = await world.reconcile(importName(), undefined);
 
     assert.equal(removed.kind, "removed");
+    assert.deepEqual(world.requests(), [`delete services/antrea-mc-${name}`, `delete serviceimports/${name}`]);
     assert.deepEqual([service(), imported(), state()], [undefined, undefined, undefined]);
     await world.reconcile(importName(), serviceSpec(name));
     await world.client.delete(
@@ -169,63 +164,6 @@ describe("imports of kind ServiceImport", { timeout: 60_000 }, () => {
 
     assert.deepEqual(ports(service()), [["p-80", 80]]);
     assert.deepEqual(ports(imported()), [["p-80", 80]]);
-  });
-
-  it("leaves a user's Service of that name alone, says whose it is, and installs the import when it is gone", async () => {
-    await userService();
-    const before = service();
-
-    const outcome = await world.reconcile(importName(), serviceSpec(name));
-
-    assert.equal(outcome.kind === "settled" && outcome.afterMs, 55_000);
-    assert.equal(state(), "Conflicted");
-    assert.match(world.records.get(importName())?.error ?? "", new RegExp(`Service shop/antrea-mc-${name} `));
-    assert.deepEqual(service(), before);
-    assert.equal(imported(), undefined);
-    await world.client.delete(
-      { type: { group: "", version: "v1", resource: "services" }, namespace: "shop", name: `antrea-mc-${name}` },
-      {},
-      { timeoutMs: 1_000 },
-    );
-    world.newWindow();
-    await world.reconcile(importName(), serviceSpec(name));
-    assert.equal(state(), "Applied");
-  });
-
-  it("leaves a user's ServiceImport of that name alone", async () => {
-    await userImport();
-    const before = imported();
-
-    await world.reconcile(importName(), serviceSpec(name));
-    const shown = state();
-    await world.reconcile(importName(), undefined);
-
-    assert.equal(shown, "Conflicted");
-    assert.deepEqual([service(), imported()], [undefined, before]);
-  });
-
-  it("adopts an unmarked ServiceImport beside an annotated Service, and removes it with its import", async () => {
-    await userService({ [MARK]: "true" });
-    await userImport();
-
-    await world.reconcile(importName(), serviceSpec(name));
-
-    assert.equal(state(), "Applied");
-    await world.reconcile(importName(), undefined);
-    assert.deepEqual([service(), imported()], [undefined, undefined]);
-  });
-
-  it("does not delete a Service whose annotation its user took off, and names it", async () => {
-    await world.reconcile(importName(), serviceSpec(name));
-    const { annotations: _, ...metadata } = service()?.metadata ?? { name: "" };
-    await world.put({ ...service(), metadata });
-
-    // Not read again: the delete itself is bound to the version that was seen.
-    const removed = await world.reconcile(importName(), undefined);
-
-    assert.deepEqual(removed.kind === "removed" && removed.done.released, [`Service shop/antrea-mc-${name}`]);
-    assert.notEqual(service(), undefined);
-    assert.equal(imported(), undefined);
   });
 
   it("waits for a Namespace that is not there", async () => {
