@@ -43,6 +43,11 @@ export async function install(
     const end = await removeRecorded(rounds, record, context);
     return end ?? { kind: "settled", next: plannedProgress(wanted, settings), afterMs: 0, done: rounds.done() };
   }
+  if (record?.state === "Excluded") {
+    // An excluded import without objects is not looked for in the member: it must not be one while something is made.
+    const next = { ...plannedProgress(wanted, settings), objects: record.objects };
+    return { kind: "settled", next, afterMs: 0, done: rounds.done() };
+  }
   const owner = claims.owner({ kind: of.kind, target }) ?? name;
   if (owner !== name) return claimed(owner, { ...plannedProgress(wanted, settings), state: "Conflicted" });
   const input = { wanted, record, observed: objects, settings, now: clock.now().getTime() };

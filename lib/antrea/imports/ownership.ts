@@ -7,6 +7,12 @@ export const IMPORTED_SERVICE = "multicluster.antrea.io/imported-service";
 /** The same of imported policies. */
 export const IMPORTED_POLICY = "multicluster.antrea.io/imported-acnp";
 
+/**
+ * The annotation by which a Service of ours is told from one of the in-cluster agent's. That agent marks no ServiceImport,
+ * we mark all: an unmarked one beside a Service of ours is a user's, also when we were interrupted before we made our own.
+ */
+export const MADE_BY = { key: "app.kubernetes.io/managed-by", value: "hawser" } as const;
+
 /** Whether the object carries the importer's marker: who takes it off takes the object over. */
 export function isMarked({ metadata }: KubeObject, marker: string): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, marker);

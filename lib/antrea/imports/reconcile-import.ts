@@ -1,6 +1,7 @@
 import { never } from "../../base/result.ts";
 import { install } from "./installation.ts";
 import { decideIntent } from "./intent.ts";
+import { IMPORT_KINDS } from "./kinds.ts";
 import { plannedProgress } from "./planned-progress.ts";
 import type { ImportContext, ImportOutcome, ImportRequest, ImportSettings, Judgement } from "./reconciler.ts";
 import { kept, takeOut } from "./removal.ts";
@@ -34,7 +35,8 @@ function leaveAlone(
   settings: ImportSettings,
 ): ImportOutcome {
   if (wanted === undefined || (state === "Excluded" && record === undefined)) return { kind: "ignored" };
-  // What the objects are must stay known: they go when the import does.
-  const base = record !== undefined && record.objects.length > 0 ? kept(record) : plannedProgress(wanted, settings);
+  // What an earlier version made, or was making when the process ended, must stay known: it goes when the import does.
+  const mayHaveMade = record !== undefined && IMPORT_KINDS.has(record.kind);
+  const base = mayHaveMade ? kept(record) : plannedProgress(wanted, settings);
   return { kind: "settled", next: { ...base, state, error: because }, done: { writes: 0, released: [] } };
 }

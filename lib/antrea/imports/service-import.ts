@@ -9,7 +9,7 @@ import {
   SERVICE_IMPORTS,
   SERVICES,
 } from "./member-resources.ts";
-import { IMPORTED_SERVICE, isGoing, isMarked, isRecorded, markedTargets } from "./ownership.ts";
+import { IMPORTED_SERVICE, isGoing, isMarked, isRecorded, MADE_BY, markedTargets } from "./ownership.ts";
 import { atRest, invalid, invalidTarget, planDeletes, taken, waitForDeletion, writes } from "./plans.ts";
 import type { ImportAction, ImportKind, ImportPlan, PlanInput, RemovalInput } from "./reconciler.ts";
 import { isRecord, type ResourceImport } from "./resource-import.ts";
@@ -23,7 +23,7 @@ type Target = ImportRecord["target"];
  * what the server adds to them stays.
  *
  * A Service without the importer's annotation is its user's, and so is a ServiceImport that neither carries it nor stands
- * in the record; the in-cluster agent marks no ServiceImport, so the first time one beside an annotated Service is its.
+ * in the record; but one beside an annotated Service of the in-cluster agent, which marks no ServiceImport, is that agent's.
  */
 export const serviceImport: ImportKind = {
   kind: "ServiceImport",
@@ -129,7 +129,7 @@ function importedSpec({ spec }: ResourceImport, ip: string | undefined): Readonl
 function createService(target: Target, ports: readonly ServicePort[]): ImportAction {
   const ref = serviceRef(target);
   const object = {
-    ...newObject(SERVICES, ref, { [IMPORTED_SERVICE]: "true" }),
+    ...newObject(SERVICES, ref, { [IMPORTED_SERVICE]: "true", [MADE_BY.key]: MADE_BY.value }),
     spec: { type: "ClusterIP", ports },
   };
   return { kind: "create", ref, object };
@@ -156,7 +156,7 @@ function clusterIp({ spec }: KubeObject): string | undefined {
 function isOurs(imported: KubeObject, service: KubeObject | undefined, record: RemovalInput["record"]): boolean {
   if (isMarked(imported, IMPORTED_SERVICE) || isRecorded(imported, record)) return true;
   const untouched = record === undefined || record.objects.length === 0;
-  return untouched && service !== undefined && isMarked(service, IMPORTED_SERVICE);
+  return untouched && service !== undefined && isMarked(service, IMPORTED_SERVICE) && !isMarked(service, MADE_BY.key);
 }
 
 function find(observed: PlanInput["observed"], target: Target): Record<"service" | "imported", KubeObject | undefined> {

@@ -67,7 +67,7 @@ describe("imports that are not, or no more, for this member", { timeout: 60_000 
   it("are not installed, removed when the list drops us, and installed when it is emptied", async () => {
     const states: unknown[] = [];
     for (const clusterID of [["west"], ["west", "east"], ["west"], []]) {
-      await world.reconcile("shop-a-service", serviceSpec("a", [80], { clusterID }));
+      await world.settle("shop-a-service", serviceSpec("a", [80], { clusterID }));
       states.push([world.records.get("shop-a-service")?.state, service("a") !== undefined]);
     }
 

@@ -108,4 +108,40 @@ describe("what a user has under the names of a ServiceImport", { timeout: 60_000
     assert.notEqual(service(), undefined);
     assert.equal(imported(), undefined);
   });
+
+  it("leaves a ServiceImport alone that a user made while our own was still to be made", async () => {
+    world.intend(importName(), serviceSpec(name));
+    let left = 1;
+    world.mayWrite = () => left-- > 0;
+    await world.reconcile(importName(), serviceSpec(name));
+    world.mayWrite = () => true;
+    await userImport();
+    const before = imported();
+    world.newWindow();
+
+    await world.reconcile(importName(), serviceSpec(name));
+    const shown = state();
+    await world.reconcile(importName(), undefined);
+
+    assert.equal(shown, "Conflicted");
+    assert.deepEqual([service(), imported()], [undefined, before]);
+  });
+
+  it("removes what it was making when it was cut off, also when the import has become another kind or others' since", async () => {
+    for (const then of [serviceSpec(name, [80], { kind: "" }), serviceSpec(name, [80], { clusterID: ["west"] })]) {
+      await world.reconcile(importName(), serviceSpec(name, [80], { clusterID: ["west"] }));
+      let left = 1;
+      world.mayWrite = () => left-- > 0;
+      await world.settle(importName(), serviceSpec(name));
+      world.mayWrite = () => true;
+      const cutOff = service();
+      world.newWindow();
+
+      await world.settle(importName(), then);
+      await world.settle(importName(), undefined);
+
+      assert.notEqual(cutOff, undefined);
+      assert.equal(service(), undefined);
+    }
+  });
 });
