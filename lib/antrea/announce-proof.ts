@@ -1,6 +1,6 @@
 import type { CallOptions } from "../kube/client.ts";
 import type { KubeError } from "../kube/errors.ts";
-import type { ClusterSetSpec } from "./cluster-set.ts";
+import type { LeaderTarget } from "./cluster-set.ts";
 import { type Fault, leaderFault } from "./fault.ts";
 import { TOUCH_ANNOTATION } from "./names.ts";
 import type { LeaderCluster } from "./ports.ts";
@@ -13,7 +13,7 @@ import { announceRef } from "./resources.ts";
  */
 export async function proveLeader(
   leader: Pick<LeaderCluster, "mergePatch">,
-  spec: ClusterSetSpec,
+  spec: LeaderTarget,
   touchTs: string,
   options: CallOptions,
 ): Promise<Fault | undefined> {

@@ -184,6 +184,7 @@ class Day {
       },
       mayCreate: async () => true,
       keepLeader: async () => true,
+      readKeptLeader: async () => undefined,
     });
   }
 
