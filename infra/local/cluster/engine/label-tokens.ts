@@ -8,7 +8,7 @@ const SPECIAL = /[=!(),<>]/;
 const SYMBOLS: ReadonlySet<string> = new Set(["=", "==", "!", "!=", "(", ")", ",", "<", ">"]);
 
 /** Takes a label selector apart. A symbol is as long as it can be: `a==b` has three pieces. */
-export function labelTokens(text: string): readonly LabelToken[] {
+function labelTokens(text: string): readonly LabelToken[] {
   const tokens: LabelToken[] = [];
   let at = 0;
   while (at < text.length) {
