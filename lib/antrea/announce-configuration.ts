@@ -15,7 +15,7 @@ const UNREAD_MS = 20_000;
 const REWORD_MS = 60_000;
 
 const REASONS: Readonly<Record<ReadFault["kind"], string>> = {
-  refused: "ConnectionRefused",
+  refused: "NewConnectionFailed",
   misconfigured: "ConfigurationInvalid",
   unread: "MemberUnread",
 };

@@ -28,6 +28,7 @@ export async function keptLink(
     client: deps.connector.connectLeader(`leader of ${membership.cluster}`, connection.value),
     hash: membership.keptLeaderHash,
     clusterSetUid,
+    announced: true,
     touchTs: undefined,
     slow: false,
     toKeep: undefined,

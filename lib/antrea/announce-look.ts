@@ -2,7 +2,7 @@ import { never } from "../base/result.ts";
 import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
 import { keptLink, sameLeaderKept } from "./announce-fallback.ts";
 import { leaderToKeep } from "./announce-keep.ts";
-import { proveLeader } from "./announce-proof.ts";
+import { proveIdentity, proveLeader } from "./announce-proof.ts";
 import {
   type AnnouncedMembership,
   type LeaderLink,
@@ -78,13 +78,24 @@ async function connect(
   // A window that has just begun has no way of its own: where the named one has never worked, it takes the one before.
   const before = old ?? (toKeep === undefined ? undefined : await keptLink(m, clusterSet.uid, deps));
   const isNew = isNewConnection(m, clusterSet.uid, configuration, { before, shown: shownLeader(clusterSet) });
-  if (before !== undefined && !isNew && (before !== old || worksStill(m, deps))) {
+  // Of a ClusterSet that was made anew nothing of the old one is left to go on with.
+  const isSameSet = before?.clusterSetUid === clusterSet.uid;
+  if (before !== undefined && isSameSet && (before !== old || worksStill(m, deps))) {
     const choice = await choose(m, { client, spec, clusterSet, before }, deps, timing);
     if (choice !== "named") return choice === "kept";
   }
   if (isNew) m.restart(deps.clock.now().getTime());
   settleReading(m, clusterSet, deps, timing);
-  m.link = { spec, client, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs, slow: false, toKeep };
+  m.link = {
+    spec,
+    client,
+    hash,
+    clusterSetUid: clusterSet.uid,
+    announced: false,
+    touchTs: old?.touchTs,
+    slow: false,
+    toKeep,
+  };
   m.departureOwed = false;
   m.deferredUntilMs = Number.NEGATIVE_INFINITY;
   if (before !== undefined) await putAway(m, before, spec);
@@ -111,7 +122,7 @@ async function choose(
   timing: AnnounceTiming,
 ): Promise<"named" | "same" | "kept" | "outdated"> {
   const { link } = m;
-  const fault = await prove(m, client, spec, deps, timing);
+  const fault = await prove(m, { client, spec, before }, deps, timing);
   const outdated = m.link !== link || m.controller.signal.aborted;
   if (outdated && before !== link) await before.client.close();
   if (outdated || fault !== undefined) await client.close();
@@ -124,11 +135,15 @@ async function choose(
 
 /** The old connection is closed, or kept to take back an announce that no beat of the new one will ever find. */
 async function putAway(m: AnnouncedMembership, old: LeaderLink, next: LeaderTarget): Promise<void> {
-  const fields = ["clusterID", "clusterSetID", "leaderClusterID", "commonArea"] as const;
-  if (fields.every((field) => old.spec[field] === next[field])) return await closeAfterBeat(m, old.client);
+  if (isSameAnnounce(old.spec, next) || !old.announced) return await closeAfterBeat(m, old.client);
   await m.jobs.get("beat");
   await m.replaced?.link.client.close();
   m.replaced = { link: old, dueMs: Number.NEGATIVE_INFINITY, told: false };
+}
+
+function isSameAnnounce(a: LeaderTarget, b: LeaderTarget): boolean {
+  const fields = ["clusterID", "clusterSetID", "leaderClusterID", "commonArea"] as const;
+  return fields.every((field) => a[field] === b[field]);
 }
 
 /** The leader counts us as connected by the connection that is there. */
@@ -137,16 +152,21 @@ function worksStill({ failing, succeededMs }: AnnouncedMembership, { clock }: An
   return succeededMs !== undefined && clock.monotonicMs() - succeededMs < LEADER_CONNECTION_TIMEOUT_MS;
 }
 
+/** Without effect: a beat of the announce that is there, or the making of another one. */
 async function prove(
   m: AnnouncedMembership,
-  client: LeaderCluster,
-  spec: LeaderTarget,
+  { client, spec, before }: Pick<Ways, "client" | "spec" | "before">,
   { clock }: AnnounceDependencies,
   { beatTimeoutMs }: AnnounceTiming,
 ): Promise<Fault | undefined> {
   const touchTs = touchTime(clock.now().getTime(), m.link?.touchTs);
-  return await proveLeader(client, spec, touchTs, { timeoutMs: beatTimeoutMs, signal: m.controller.signal });
+  const options = { timeoutMs: beatTimeoutMs, signal: m.controller.signal };
+  return isSameAnnounce(before.spec, spec)
+    ? await proveLeader(client, spec, touchTs, options)
+    : await proveIdentity(client, spec, touchTs, options);
 }
+
+const GOES_ON = "the one before goes on";
 
 /** The connection that is there goes on; what is wrong with the other one is said beside it, and it is tried again soon. */
 function stayWith(
@@ -156,9 +176,10 @@ function stayWith(
   deps: AnnounceDependencies,
   timing: AnnounceTiming,
 ): void {
-  const words = `the member names another connection to its leader, which does not work, so the one before goes on: ${message}`;
+  const words = `the member names another connection to its leader, which does not work, so ${GOES_ON}: ${message}`;
   const fault = readFault(m, "refused", { cause, message: words }, deps);
-  settleReading(m, clusterSet, deps, timing);
+  // Its status tells of the leader that is connected.
+  settleReading(m, { ...clusterSet, leaderClusterID: m.link?.spec.leaderClusterID }, deps, timing);
   m.readFault = fault;
   m.readDueMs = deps.clock.monotonicMs() + timing.lookAgainMs;
 }
@@ -203,11 +224,10 @@ async function misconfigured(
 ): Promise<boolean> {
   let kept: LeaderLink | undefined;
   if (clusterSet !== undefined) {
-    m.clusterSet = clusterSet;
+    const leaderClusterID = m.link?.spec.leaderClusterID ?? clusterSet.leaderClusterID;
+    m.clusterSet = { ...clusterSet, leaderClusterID };
     m.statusDirty = true;
-    const gone =
-      m.link !== undefined &&
-      (m.link.clusterSetUid !== clusterSet.uid || m.link.spec.leaderClusterID !== clusterSet.leaderClusterID);
+    const gone = m.link !== undefined && m.link.clusterSetUid !== clusterSet.uid;
     if (gone) {
       await disconnect(m);
       m.restart(deps.clock.now().getTime());
@@ -242,8 +262,14 @@ function withoutNews(
   deps: AnnounceDependencies,
 ): void {
   const now = deps.clock.now().getTime();
-  m.readFault = readFault(m, kind === "failed" ? "unread" : kind, fault, deps);
-  if (m.link === undefined) m.observe({ kind, fault, found: false }, now);
+  if (m.link === undefined) {
+    m.readFault = readFault(m, kind === "failed" ? "unread" : kind, fault, deps);
+    m.observe({ kind, fault, found: false }, now);
+    return;
+  }
+  const what = kind === "failed" ? "the member cannot be read" : "the member's words cannot be used";
+  const beside = { cause: fault.cause, message: `${what}, so the connection before goes on: ${fault.message}` };
+  m.readFault = readFault(m, kind === "failed" ? "unread" : kind, beside, deps);
 }
 
 function readFault(

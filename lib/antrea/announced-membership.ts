@@ -44,6 +44,8 @@ export interface LeaderLink {
   readonly hash: string;
   /** UID of the ClusterSet that named the leader. */
   readonly clusterSetUid: string;
+  /** The leader has taken a beat of it: there may be an announce to take back. */
+  announced: boolean;
   /** `touch-ts` of the last beat. */
   touchTs: string | undefined;
   /** The last beats were answered late or not at all: it has the whole time of a beat for one answer. */

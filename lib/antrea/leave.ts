@@ -1,7 +1,7 @@
 import { deadline } from "../base/clock.ts";
 import { ok, type Result } from "../base/result.ts";
 import { causeOf } from "../kube/cause.ts";
-import type { CallOptions } from "../kube/client.ts";
+import type { CallOptions, KubeObject } from "../kube/client.ts";
 import type { KubeError } from "../kube/errors.ts";
 import type { Membership } from "../state/membership.ts";
 import { type Fault, userFault } from "./fault.ts";
@@ -96,11 +96,13 @@ async function leaveBy(
 /**
  * Only an announce of this very member, and only the one that was seen: its name and our identity in the leader bind it
  * to the cluster ID, the UID to the object.
+ * @param isMeant false: one of that name is not the one to delete
  */
 export async function deleteAnnounce(
   leader: Pick<LeaderToLeave, "get" | "delete">,
   { commonArea, clusterID }: Pick<KeptLeader, "commonArea" | "clusterID">,
   options: CallOptions,
+  isMeant: (announce: KubeObject) => boolean = () => true,
 ): Promise<Result<"deleted" | "absent", KubeError>> {
   const ref = announceRef(commonArea, clusterID);
   for (let looks = 1; ; looks += 1) {
@@ -109,7 +111,7 @@ export async function deleteAnnounce(
     const { metadata } = found.value.object;
     // The leader's finalizer has its work to do; for us it is done.
     if (metadata.deletionTimestamp !== undefined) return ok("absent");
-    if (found.value.object["clusterID"] !== clusterID) return ok("absent");
+    if (found.value.object["clusterID"] !== clusterID || !isMeant(found.value.object)) return ok("absent");
     const deleted = await leader.delete(ref, metadata.uid === undefined ? {} : { uid: metadata.uid }, options);
     if (deleted.ok) return ok("deleted");
     if (deleted.error.kind === "notFound") return ok("absent");

@@ -49,7 +49,11 @@ export function sharingKey(purpose: Purpose, connection: Connection, proxy: Prox
 /** What must never leave in a text: tokens, keys, proxy passwords. */
 export function secretsOf(connection: Connection, proxy: Proxy | undefined): readonly string[] {
   const { credential } = connection;
-  const secrets = credential.kind === "token" ? [credential.token] : [];
+  // Also as a Secret's data has it: whoever echoes a request may echo that.
+  const secrets =
+    credential.kind === "token"
+      ? [credential.token, Buffer.from(credential.token).toString("base64").replace(/=+$/, "")]
+      : [];
   if (proxy?.authorization !== undefined) secrets.push(proxy.authorization);
   return secrets;
 }

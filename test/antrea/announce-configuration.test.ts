@@ -40,7 +40,7 @@ describe("the condition ConfigurationInForce", () => {
     useToken(h, "token-2");
     await h.clock.advance(300_000);
 
-    assert.deepEqual(shown(h), ["False", "ConnectionRefused", "CredentialRefused"]);
+    assert.deepEqual(shown(h), ["False", "NewConnectionFailed", "CredentialRefused"]);
     assert.match(h.store.condition("east", CONFIGURATION_TYPE)?.message ?? "", /the one before goes on/);
     assert.equal(h.shown("east")[0], "True");
     assert.deepEqual(kinds(h), ["Connected", "ConfigurationNotInForce"]);
@@ -89,7 +89,7 @@ describe("the condition ConfigurationInForce", () => {
     await h.start(2);
     await h.clock.advance(120_000);
 
-    assert.deepEqual(shown(h), ["False", "ConnectionRefused", "CredentialRefused"]);
+    assert.deepEqual(shown(h), ["False", "NewConnectionFailed", "CredentialRefused"]);
     assert.deepEqual(kinds(h), ["Connected", "ConfigurationNotInForce"]);
   });
 
@@ -99,7 +99,7 @@ describe("the condition ConfigurationInForce", () => {
     const first = decideConfiguration(undefined, fault("a"), 1_000);
     assert.deepEqual(first, {
       status: "False",
-      reason: "ConnectionRefused",
+      reason: "NewConnectionFailed",
       message: "a",
       cause: "ServerError",
       observedAt: 1_000,
