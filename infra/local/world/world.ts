@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { Clock } from "../../../lib/base/clock.ts";
@@ -113,7 +113,7 @@ function prepareFolder(dataDir: string): void {
 
 /** Level by level: Node's own recursion goes round for ever where a level cannot be made (`/proc/x`). */
 function makeFolder(path: string): void {
-  if (existsSync(path)) return;
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
   makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
 }
