@@ -17,7 +17,7 @@ import { changeSecret } from "./members-under-test.ts";
 const LOOK_MS = 1_000;
 const MARKER = { "multicluster.antrea.io/imported-service": "true" };
 
-describe("members that are changed, paused and left, on real API servers", { timeout: 240_000 }, () => {
+describe("members that are changed, paused and left, on real API servers", { timeout: 480_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "hawser-real-lifecycle-"));
   const data = join(folder, "data");
   let clusters: AntreaClusters;
