@@ -14,7 +14,7 @@ const { status } = spawnSync(
   process.execPath,
   [
     "--test",
-    `--test-concurrency=${Math.max(2, availableParallelism())}`,
+    `--test-concurrency=${Math.max(4, availableParallelism())}`,
     "--test-timeout=120000",
     ...options,
     ...patterns,

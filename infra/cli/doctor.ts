@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { TargetOptions } from "./target.ts";
-import { addTargetOptions } from "./target-options.ts";
+import { addTargetOptions, clusterArgument } from "./target-options.ts";
 
 /** Options of `hawser doctor`, parsed. */
 export interface DoctorOptions extends TargetOptions {
@@ -15,7 +15,7 @@ export function doctorCommand(): Command {
         "Examines one membership from this machine: Hawser's own side, the way to the member, the member, the way to the " +
           "leader, the leader. Takes less than 10 seconds and changes nothing.",
       )
-      .argument("<cluster>", "Hawser's name of the cluster")
+      .addArgument(clusterArgument())
       .option("--json", "one JSON object"),
   )
     .addHelpText("after", "\nExit code 1 when a check fails.")

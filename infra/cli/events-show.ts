@@ -1,4 +1,5 @@
 import { systemClock } from "../../lib/base/clock.ts";
+import { PROTOCOLS } from "../../lib/state/membership.ts";
 import { type EventView, readEvents } from "../../lib/status/events.ts";
 import type { EventsOptions } from "./events.ts";
 import { CommandError, EXIT, type ExitCode } from "./exit-codes.ts";
@@ -16,7 +17,16 @@ export async function showEvents(cluster: string, options: EventsOptions): Promi
     const read = await readEvents(state, cluster, since, AbortSignal.timeout(TIMEOUT_MS));
     if (!read.ok) throw new CommandError(read.error.message);
     for (const event of read.value) console.log(options.json === true ? JSON.stringify(event) : lineOf(event));
-    if (read.value.length === 0 && options.json !== true) console.log(`${cluster}: no events`);
+    if (read.value.length > 0) return EXIT.ok;
+    const known = await Promise.all(
+      PROTOCOLS.map((protocol) => state.readMembership(cluster, protocol, AbortSignal.timeout(TIMEOUT_MS))),
+    );
+    if (known.every((membership) => membership.ok && membership.value === undefined)) {
+      throw new CommandError(
+        `${cluster}: there is no such membership, and no history of one; hawser status lists them all`,
+      );
+    }
+    if (options.json !== true) console.log(`${cluster}: no events`);
     return EXIT.ok;
   } finally {
     state.close();

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { parseDuration } from "./duration.ts";
 import type { TargetOptions } from "./target.ts";
-import { addTargetOptions } from "./target-options.ts";
+import { addTargetOptions, clusterArgument } from "./target-options.ts";
 
 /** Options of `hawser events`, parsed. */
 export interface EventsOptions extends TargetOptions {
@@ -15,7 +15,7 @@ export function eventsCommand(): Command {
   return addTargetOptions(
     new Command("events")
       .description("Shows what has happened to a cluster, the latest last; kept for 30 days.")
-      .argument("<cluster>", "Hawser's name of the cluster")
+      .addArgument(clusterArgument())
       .option("--since <duration>", "how far back: 90s, 2m, 1h (default: the last 50 events)", parseDuration)
       .option("--json", "one JSON object a line"),
   ).action(async (cluster: string, options: EventsOptions) => {

@@ -69,9 +69,14 @@ function window(m: MembershipView, now: number): string {
 /** What is wrong, in full, below the table. */
 function explain(m: MembershipView): string[] {
   const lines = m.conditions
-    .filter((c) => c.message !== "" && (c.failures > 0 || (m.state !== "Connected" && c.status !== "True")))
+    .filter((c) => c.message !== "" && (c.failures > 0 || (c.status !== "True" && needsWords(m, c))))
     .map((c) => `${m.cluster}: ${c.type}: ${c.message}`);
   return m.note === undefined ? lines : [`${m.cluster}: ${m.note}`, ...lines];
+}
+
+/** One that only waits for its turn, beside a connection that works, does not. */
+function needsWords(m: MembershipView, c: MembershipView["conditions"][number]): boolean {
+  return m.state !== "Connected" || c.cause !== undefined;
 }
 
 /** A duration since then, short: `12 s`, `3 min`, `5 h`, `2 d`. */

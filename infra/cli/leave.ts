@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { TargetOptions } from "./target.ts";
-import { addTargetOptions } from "./target-options.ts";
+import { addTargetOptions, clusterArgument } from "./target-options.ts";
 
 /** Options of `hawser leave`, parsed. */
 export interface LeaveOptions extends TargetOptions {
@@ -16,7 +16,7 @@ export function leaveCommand(): Command {
         "Takes a cluster out of its hub: stops its beats, cleans up in the cluster and in the hub, forgets it. " +
           "What cannot be reached now is tried again by itself until it is done.",
       )
-      .argument("<cluster>", "Hawser's name of the cluster")
+      .addArgument(clusterArgument())
       .option("--force", "give up what cannot be reached, and name what stays behind")
       .option("--json", "one JSON object"),
   ).action(async (cluster: string, options: LeaveOptions) => {

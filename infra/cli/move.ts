@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { TargetOptions } from "./target.ts";
-import { addTargetOptions } from "./target-options.ts";
+import { addTargetOptions, clusterArgument, parseName } from "./target-options.ts";
 
 /** Options of `hawser move`, parsed. */
 export interface MoveOptions extends TargetOptions {
@@ -13,8 +13,8 @@ export function moveCommand(): Command {
   return addTargetOptions(
     new Command("move")
       .description("Gives a cluster to another shard of its network profile; its beats go on.")
-      .argument("<cluster>", "Hawser's name of the cluster")
-      .option("--to <shard>", "this shard (default: any other one with room)")
+      .addArgument(clusterArgument())
+      .option("--to <shard>", "this shard (default: any other one with room)", parseName)
       .option("--json", "one JSON object"),
   ).action(async (cluster: string, options: MoveOptions) => {
     const { moveOne } = await import("./move-one.ts");

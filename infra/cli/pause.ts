@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { TargetOptions } from "./target.ts";
-import { addTargetOptions } from "./target-options.ts";
+import { addTargetOptions, clusterArgument } from "./target-options.ts";
 
 /** `hawser pause`: lets a cluster rest. */
 export function pauseCommand(): Command {
@@ -9,7 +9,7 @@ export function pauseCommand(): Command {
       .description(
         "Lets a cluster rest: its beats stop within 20 seconds, and its hub counts it as disconnected. Nothing is deleted.",
       )
-      .argument("<cluster>", "Hawser's name of the cluster"),
+      .addArgument(clusterArgument()),
   ).action(async (cluster: string, options: TargetOptions) => {
     const { pauseOne } = await import("./pause-one.ts");
     process.exitCode = await pauseOne(cluster, true, options);

@@ -1,13 +1,13 @@
 import { Command } from "commander";
 import type { TargetOptions } from "./target.ts";
-import { addTargetOptions } from "./target-options.ts";
+import { addTargetOptions, clusterArgument } from "./target-options.ts";
 
 /** `hawser resume`: ends a cluster's rest. */
 export function resumeCommand(): Command {
   return addTargetOptions(
     new Command("resume")
       .description("Ends a cluster's rest: its beats begin again within 20 seconds.")
-      .argument("<cluster>", "Hawser's name of the cluster"),
+      .addArgument(clusterArgument()),
   ).action(async (cluster: string, options: TargetOptions) => {
     const { pauseOne } = await import("./pause-one.ts");
     process.exitCode = await pauseOne(cluster, false, options);

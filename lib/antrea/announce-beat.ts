@@ -57,7 +57,10 @@ export async function beat(
     ms: nowMs - sentMs,
   });
   link.slow = isSlow(seen, link.slow, nowMs - startedMs, timing.beatTimeoutMs);
-  if (seen.kind === "ok") m.succeededMs = nowMs;
+  if (seen.kind === "ok") {
+    m.succeededMs = nowMs;
+    link.announced = true;
+  }
   m.deferredUntilMs = deferral(seen, m.succeededMs, nowMs);
   m.lastChanceMs = throttled ? lastChance(m.succeededMs, nowMs) : undefined;
   // A leader that asks for time lives, and still counts us as connected: that is no failed beat.
@@ -72,6 +75,8 @@ export async function beat(
 function observationOf(seen: BeatObservation, link: LeaderLink): ConnectivityObservation | undefined {
   if (seen.kind === "withheld") return undefined;
   if (seen.kind === "failed") return { kind: "failed", fault: leaderFault(seen.error), found: seen.found };
+  // The leader's controller does not count what is on its way out; the next beat, or the one after, makes it anew.
+  if (seen.terminating) return undefined;
   if (seen.mismatches.length === 0) return { kind: "announced", found: seen.found };
   const message = describeMismatch(seen.mismatches, link.spec);
   return { kind: "announced", found: seen.found, mismatch: { cause: "ConfigurationInvalid", message } };

@@ -19,6 +19,8 @@ export interface AnnounceDependencies {
   mayCreate(membership: Membership, signal: AbortSignal): Promise<boolean>;
   /** Keeps what it takes to leave, for the life of the membership; false where that did not succeed. */
   keepLeader(cluster: string, kept: KeptLeader, signal: AbortSignal): Promise<boolean>;
+  /** What was kept; undefined where there is nothing, or where it cannot be read now. */
+  readKeptLeader(cluster: string, signal: AbortSignal): Promise<KeptLeader | undefined>;
 }
 
 /** The numbers of the role. All durations in milliseconds. */

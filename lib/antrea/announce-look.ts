@@ -1,9 +1,16 @@
 import { never } from "../base/result.ts";
 import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
+import { keptLink, sameLeaderKept } from "./announce-fallback.ts";
 import { leaderToKeep } from "./announce-keep.ts";
-import { proveLeader } from "./announce-proof.ts";
-import { type AnnouncedMembership, type LeaderLink, leadsToTheSame, standing } from "./announced-membership.ts";
-import type { ClusterSetSpec } from "./cluster-set.ts";
+import { proveIdentity, proveLeader } from "./announce-proof.ts";
+import {
+  type AnnouncedMembership,
+  type LeaderLink,
+  leadsToTheSame,
+  type ReadFault,
+  standing,
+} from "./announced-membership.ts";
+import type { LeaderTarget } from "./cluster-set.ts";
 import { shownLeader } from "./cluster-set-status.ts";
 import type { Fault } from "./fault.ts";
 import { accessReading, type MemberReading, readMember } from "./member-reading.ts";
@@ -41,8 +48,7 @@ export async function look(
     case "configured":
       return await connect(m, reading, deps, timing);
     case "misconfigured":
-      await misconfigured(m, reading, deps);
-      return false;
+      return await misconfigured(m, reading, deps);
     case "waiting":
       await waiting(m, reading.fault, deps);
       return false;
@@ -56,10 +62,11 @@ export async function look(
 
 async function connect(
   m: AnnouncedMembership,
-  { clusterSet, configuration }: Configured,
+  reading: Configured,
   deps: AnnounceDependencies,
   timing: AnnounceTiming,
 ): Promise<boolean> {
+  const { clusterSet, configuration } = reading;
   const { spec, connection, hash } = configuration;
   const old = m.link;
   if (old?.hash === hash && old.clusterSetUid === clusterSet.uid) {
@@ -67,33 +74,76 @@ async function connect(
     return false;
   }
   const client = deps.connector.connectLeader(`leader of ${m.membership.cluster}`, connection);
-  const isNew = isNewConnection(m, clusterSet.uid, configuration, shownLeader(clusterSet));
-  // Another way to the same leader: what works goes on until the other one is known to.
-  if (old !== undefined && !isNew && worksStill(m, deps)) {
-    const fault = await prove(m, client, spec, deps, timing);
-    if (m.link !== old || m.controller.signal.aborted || fault !== undefined) {
-      await client.close();
-      if (fault !== undefined && m.link === old) stayWith(m, clusterSet, fault, deps, timing);
-      return false;
-    }
+  const toKeep = leaderToKeep(m.membership, configuration);
+  // A window that has just begun has no way of its own: where the named one has never worked, it takes the one before.
+  const before = old ?? (toKeep === undefined ? undefined : await keptLink(m, clusterSet.uid, deps));
+  const isNew = isNewConnection(m, clusterSet.uid, configuration, { before, shown: shownLeader(clusterSet) });
+  // Of a ClusterSet that was made anew nothing of the old one is left to go on with.
+  const isSameSet = before?.clusterSetUid === clusterSet.uid;
+  if (before !== undefined && isSameSet && (before !== old || worksStill(m, deps))) {
+    const choice = await choose(m, { client, spec, clusterSet, before }, deps, timing);
+    if (choice !== "named") return choice === "kept";
   }
   if (isNew) m.restart(deps.clock.now().getTime());
   settleReading(m, clusterSet, deps, timing);
-  const toKeep = leaderToKeep(m.membership, configuration);
-  m.link = { spec, client, hash, clusterSetUid: clusterSet.uid, touchTs: old?.touchTs, slow: false, toKeep };
+  m.link = {
+    spec,
+    client,
+    hash,
+    clusterSetUid: clusterSet.uid,
+    announced: false,
+    touchTs: old?.touchTs,
+    slow: false,
+    toKeep,
+  };
   m.departureOwed = false;
   m.deferredUntilMs = Number.NEGATIVE_INFINITY;
-  if (old !== undefined) await putAway(m, old, spec);
+  if (before !== undefined) await putAway(m, before, spec);
   return true;
 }
 
+interface Ways {
+  /** What the member names. */
+  readonly client: LeaderCluster;
+  readonly spec: LeaderTarget;
+  readonly clusterSet: Configured["clusterSet"];
+  /** Another way to the same leader, that works or did. */
+  readonly before: LeaderLink;
+}
+
+/**
+ * Which way to go on with: the one that the member names once it is proved, else the one before, which is new to this
+ * window when it was `kept`.
+ */
+async function choose(
+  m: AnnouncedMembership,
+  { client, spec, clusterSet, before }: Ways,
+  deps: AnnounceDependencies,
+  timing: AnnounceTiming,
+): Promise<"named" | "same" | "kept" | "outdated"> {
+  const { link } = m;
+  const fault = await prove(m, { client, spec, before }, deps, timing);
+  const outdated = m.link !== link || m.controller.signal.aborted;
+  if (outdated && before !== link) await before.client.close();
+  if (outdated || fault !== undefined) await client.close();
+  if (outdated) return "outdated";
+  if (fault === undefined) return "named";
+  m.link = before;
+  stayWith(m, clusterSet, fault, deps, timing);
+  return before === link ? "same" : "kept";
+}
+
 /** The old connection is closed, or kept to take back an announce that no beat of the new one will ever find. */
-async function putAway(m: AnnouncedMembership, old: LeaderLink, next: ClusterSetSpec): Promise<void> {
-  const fields = ["clusterID", "clusterSetID", "leaderClusterID", "commonArea"] as const;
-  if (fields.every((field) => old.spec[field] === next[field])) return await closeAfterBeat(m, old.client);
+async function putAway(m: AnnouncedMembership, old: LeaderLink, next: LeaderTarget): Promise<void> {
+  if (isSameAnnounce(old.spec, next) || !old.announced) return await closeAfterBeat(m, old.client);
   await m.jobs.get("beat");
   await m.replaced?.link.client.close();
   m.replaced = { link: old, dueMs: Number.NEGATIVE_INFINITY, told: false };
+}
+
+function isSameAnnounce(a: LeaderTarget, b: LeaderTarget): boolean {
+  const fields = ["clusterID", "clusterSetID", "leaderClusterID", "commonArea"] as const;
+  return fields.every((field) => a[field] === b[field]);
 }
 
 /** The leader counts us as connected by the connection that is there. */
@@ -102,16 +152,21 @@ function worksStill({ failing, succeededMs }: AnnouncedMembership, { clock }: An
   return succeededMs !== undefined && clock.monotonicMs() - succeededMs < LEADER_CONNECTION_TIMEOUT_MS;
 }
 
+/** Without effect: a beat of the announce that is there, or the making of another one. */
 async function prove(
   m: AnnouncedMembership,
-  client: LeaderCluster,
-  spec: ClusterSetSpec,
+  { client, spec, before }: Pick<Ways, "client" | "spec" | "before">,
   { clock }: AnnounceDependencies,
   { beatTimeoutMs }: AnnounceTiming,
 ): Promise<Fault | undefined> {
   const touchTs = touchTime(clock.now().getTime(), m.link?.touchTs);
-  return await proveLeader(client, spec, touchTs, { timeoutMs: beatTimeoutMs, signal: m.controller.signal });
+  const options = { timeoutMs: beatTimeoutMs, signal: m.controller.signal };
+  return isSameAnnounce(before.spec, spec)
+    ? await proveLeader(client, spec, touchTs, options)
+    : await proveIdentity(client, spec, touchTs, options);
 }
+
+const GOES_ON = "the one before goes on";
 
 /** The connection that is there goes on; what is wrong with the other one is said beside it, and it is tried again soon. */
 function stayWith(
@@ -121,9 +176,11 @@ function stayWith(
   deps: AnnounceDependencies,
   timing: AnnounceTiming,
 ): void {
-  settleReading(m, clusterSet, deps, timing);
-  const words = `the member names another connection to its leader, which does not work, so the one before goes on: ${message}`;
-  m.readFault = standing(m.readFault, { cause, message: words }, deps.clock.now().getTime());
+  const words = `the member names another connection to its leader, which does not work, so ${GOES_ON}: ${message}`;
+  const fault = readFault(m, "refused", { cause, message: words }, deps);
+  // Its status tells of the leader that is connected.
+  settleReading(m, { ...clusterSet, leaderClusterID: m.link?.spec.leaderClusterID }, deps, timing);
+  m.readFault = fault;
   m.readDueMs = deps.clock.monotonicMs() + timing.lookAgainMs;
 }
 
@@ -141,49 +198,51 @@ function settleReading(
 
 /**
  * Whether conditions start over: for another leader, another ID of our own, or a ClusterSet that was made anew. A window
- * that has just begun knows of the time before it only what the ClusterSet shows; a ClusterSet that shows nothing
- * (because we may not write there, for one) is no proof of a change.
+ * that has just begun knows of the time before it only what was kept, if that is read, and what the ClusterSet shows; a
+ * ClusterSet that shows nothing (because we may not write there, for one) is no proof of a change.
  */
 function isNewConnection(
   m: AnnouncedMembership,
   uid: string,
   { spec }: Configured["configuration"],
-  shown: string | undefined,
+  { before, shown }: { readonly before: LeaderLink | undefined; readonly shown: string | undefined },
 ): boolean {
-  if (m.link === undefined) return m.waited || (shown !== undefined && shown !== spec.leaderClusterID);
-  const before = m.link.spec;
+  if (m.link === undefined && (m.waited || (shown !== undefined && shown !== spec.leaderClusterID))) return true;
+  if (before === undefined) return false;
   return (
-    m.link.clusterSetUid !== uid ||
-    before.leaderClusterID !== spec.leaderClusterID ||
-    before.clusterID !== spec.clusterID ||
-    before.clusterSetID !== spec.clusterSetID
+    before.clusterSetUid !== uid ||
+    before.spec.leaderClusterID !== spec.leaderClusterID ||
+    before.spec.clusterID !== spec.clusterID ||
+    before.spec.clusterSetID !== spec.clusterSetID
   );
 }
 
 async function misconfigured(
   m: AnnouncedMembership,
-  reading: Extract<MemberReading, { kind: "misconfigured" }>,
+  { clusterSet, fault }: Extract<MemberReading, { kind: "misconfigured" }>,
   deps: AnnounceDependencies,
-): Promise<void> {
-  const { clusterSet, fault } = reading;
+): Promise<boolean> {
+  let kept: LeaderLink | undefined;
   if (clusterSet !== undefined) {
-    m.clusterSet = clusterSet;
+    const leaderClusterID = m.link?.spec.leaderClusterID ?? clusterSet.leaderClusterID;
+    m.clusterSet = { ...clusterSet, leaderClusterID };
     m.statusDirty = true;
-    const gone =
-      m.link !== undefined &&
-      (m.link.clusterSetUid !== clusterSet.uid || m.link.spec.leaderClusterID !== clusterSet.leaderClusterID);
+    const gone = m.link !== undefined && m.link.clusterSetUid !== clusterSet.uid;
     if (gone) {
       await disconnect(m);
       m.restart(deps.clock.now().getTime());
     }
+    kept = gone ? undefined : await sameLeaderKept(m, clusterSet, deps);
+    m.link ??= kept;
   }
   withoutNews(m, { kind: "misconfigured", fault }, deps);
+  return kept !== undefined;
 }
 
 async function waiting(m: AnnouncedMembership, fault: Fault, deps: AnnounceDependencies): Promise<void> {
   m.missing += 1;
   if (m.link !== undefined && m.missing < LOOKS_UNTIL_GONE) {
-    m.readFault = standing(m.readFault, fault, deps.clock.now().getTime());
+    m.readFault = readFault(m, "unread", fault, deps);
     return;
   }
   // A window that begins later knows by what is kept that there was one.
@@ -200,11 +259,26 @@ async function waiting(m: AnnouncedMembership, fault: Fault, deps: AnnounceDepen
 function withoutNews(
   m: AnnouncedMembership,
   { kind, fault }: { readonly kind: "failed" | "misconfigured"; readonly fault: Fault },
-  { clock }: AnnounceDependencies,
+  deps: AnnounceDependencies,
 ): void {
-  const now = clock.now().getTime();
-  m.readFault = standing(m.readFault, fault, now);
-  if (m.link === undefined) m.observe({ kind, fault, found: false }, now);
+  const now = deps.clock.now().getTime();
+  if (m.link === undefined) {
+    m.readFault = readFault(m, kind === "failed" ? "unread" : kind, fault, deps);
+    m.observe({ kind, fault, found: false }, now);
+    return;
+  }
+  const what = kind === "failed" ? "the member cannot be read" : "the member's words cannot be used";
+  const beside = { cause: fault.cause, message: `${what}, so the connection before goes on: ${fault.message}` };
+  m.readFault = readFault(m, kind === "failed" ? "unread" : kind, beside, deps);
+}
+
+function readFault(
+  { readFault: before }: AnnouncedMembership,
+  kind: ReadFault["kind"],
+  fault: Fault,
+  { clock }: AnnounceDependencies,
+): ReadFault {
+  return { ...standing(before, fault, clock.now().getTime()), kind };
 }
 
 /** Ends the connections to the leader, if there are any. */

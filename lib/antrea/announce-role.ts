@@ -244,7 +244,7 @@ class AnnounceRole implements RoleWork {
       if (!hold.mayWrite() || !statusIsBehind(m, this.#deps.clock.monotonicMs())) return;
       void this.#job(m, "status", async () => await keepStatus(m, hold, this.#visits, this.#deps, this.#timing));
     };
-    if (tableIsBehind(m)) {
+    if (tableIsBehind(m, this.#deps.clock.now().getTime())) {
       const first = m.published === undefined;
       void this.#job(m, "table", async () => await keepTable(m, hold, this.#deps)).then(
         () => first && m.published !== undefined && keepStatusToo(),

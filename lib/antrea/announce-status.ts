@@ -42,7 +42,9 @@ export async function keepStatus(
     // Either refused or not sent at all.
     if (!seen.ok || seen.value === plan.observed) break;
     // A look may have brought a newer view in the meantime.
-    if (m.clusterSet === plan.observed) m.clusterSet = seen.value ?? plan.observed;
+    // Which leader it tells of is the looks' to say: it may name one that is not in force.
+    const { leaderClusterID } = plan.observed;
+    if (m.clusterSet === plan.observed) m.clusterSet = { ...(seen.value ?? plan.observed), leaderClusterID };
     if (seen.value !== undefined) m.statusDirty = true;
   }
   m.statusDirty = true;

@@ -2,17 +2,24 @@ import type { Hold } from "../relay/ports.ts";
 import type { ObservedCondition } from "../state/condition.ts";
 import type { NamedCondition } from "../state/condition-store.ts";
 import type { NewHistoryEvent } from "../state/history.ts";
+import { configurationIsBehind, keepConfiguration } from "./announce-configuration.ts";
 import type { AnnounceDependencies } from "./announce-deps.ts";
 import type { AnnouncedMembership } from "./announced-membership.ts";
 import { type Connectivity, type ConnectivityCondition, summarise } from "./connectivity.ts";
-import { ANNOUNCE_AREA, CONNECTIVITY_TYPES, type ConnectivityType, REASON_PAUSED } from "./names.ts";
+import {
+  ANNOUNCE_AREA,
+  CONFIGURATION_TYPE,
+  CONNECTIVITY_TYPES,
+  type ConnectivityType,
+  REASON_PAUSED,
+} from "./names.ts";
 
 const AREA = { protocol: "antrea", area: ANNOUNCE_AREA } as const;
 const FIELD = { Ready: "ready", IsLeader: "isLeader" } as const satisfies Record<ConnectivityType, keyof Connectivity>;
 
 /** True when the table must be asked or told something. */
-export function tableIsBehind(m: AnnouncedMembership): boolean {
-  if (m.published === undefined) return true;
+export function tableIsBehind(m: AnnouncedMembership, now: number): boolean {
+  if (m.published === undefined || configurationIsBehind(m, now)) return true;
   return changedTypes(m, m.published).length > 0 || owesFirstConnection(m, m.published);
 }
 
@@ -27,6 +34,7 @@ export async function keepTable(m: AnnouncedMembership, hold: Hold, deps: Announ
   while (m.published !== undefined && changedTypes(m, m.published).length > 0) {
     if (!hold.mayWrite() || !(await writeTable(m, m.published, hold, deps))) return;
   }
+  await keepConfiguration(m, hold, deps);
   if (m.published !== undefined && owesFirstConnection(m, m.published) && hold.mayWrite()) {
     const noted = await deps.store.updateMembership(
       { cluster: m.membership.cluster, protocol: AREA.protocol },
@@ -48,6 +56,7 @@ async function readTable(m: AnnouncedMembership, hold: Hold, { store, clock }: A
   }
   const read = await store.readConditions(cluster, AREA.protocol, signal);
   if (!read.ok || signal.aborted) return false;
+  m.configuration = read.value.find((c) => c.area === AREA.area && c.type === CONFIGURATION_TYPE);
   m.begin(connectivityOf(read.value), clock.now().getTime());
   return true;
 }

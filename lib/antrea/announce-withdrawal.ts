@@ -1,5 +1,7 @@
 import { deadline } from "../base/clock.ts";
+import type { KubeObject } from "../kube/client.ts";
 import type { Hold } from "../relay/ports.ts";
+import { mismatchesOf } from "./announce.ts";
 import type { AnnounceDependencies, AnnounceTiming } from "./announce-deps.ts";
 import type { AnnouncedMembership } from "./announced-membership.ts";
 import { leaderFault } from "./fault.ts";
@@ -30,7 +32,9 @@ export async function withdraw(
   if (replaced === undefined || !hold.mayWrite()) return;
   const { client, spec } = replaced.link;
   using limit = deadline(clock, timeoutMs, m.controller.signal);
-  const deleted = await deleteAnnounce(client, spec, { timeoutMs, signal: limit.signal });
+  // At the same leader the announce of the present identity has the same name: only the former one is taken back.
+  const isFormer = (announce: KubeObject): boolean => mismatchesOf(announce, spec).length === 0;
+  const deleted = await deleteAnnounce(client, spec, { timeoutMs, signal: limit.signal }, isFormer);
   if (m.replaced !== replaced || m.controller.signal.aborted) return;
   const { cluster, protocol } = m.membership;
   const what = `MemberClusterAnnounce ${spec.commonArea}/${announceName(spec.clusterID)} in leader ${spec.leaderClusterID}`;

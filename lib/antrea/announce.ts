@@ -1,13 +1,13 @@
 import { type Clock, deadline } from "../base/clock.ts";
 import type { CallOptions, KubeObject } from "../kube/client.ts";
 import type { KubeError } from "../kube/errors.ts";
-import type { ClusterSetSpec } from "./cluster-set.ts";
+import type { LeaderTarget } from "./cluster-set.ts";
 import { announceName, TOUCH_ANNOTATION } from "./names.ts";
 import type { LeaderCluster } from "./ports.ts";
 import { announceObject, announceRef, MEMBER_CLUSTER_ANNOUNCES } from "./resources.ts";
 
 /** The IDs that an announce carries. */
-export type AnnounceIds = Pick<ClusterSetSpec, "clusterID" | "clusterSetID" | "leaderClusterID">;
+export type AnnounceIds = Pick<LeaderTarget, "clusterID" | "clusterSetID" | "leaderClusterID">;
 
 /** A field of the announce on the leader that is not what it should be. */
 export interface IdMismatch {
@@ -66,7 +66,7 @@ export interface BeatOptions {
  */
 export async function sendBeat(
   leader: LeaderCluster,
-  spec: ClusterSetSpec,
+  spec: LeaderTarget,
   stamp: () => string,
   options: BeatOptions,
 ): Promise<BeatObservation> {
@@ -89,7 +89,7 @@ export async function sendBeat(
 /** A lost create is not repeated: the next beat finds out whether it arrived. */
 async function createInstead(
   leader: LeaderCluster,
-  spec: ClusterSetSpec,
+  spec: LeaderTarget,
   touchTs: string,
   options: BeatOptions & { readonly rest: () => CallOptions },
 ): Promise<BeatObservation> {
@@ -109,7 +109,7 @@ async function withinRest(options: BeatOptions, restMs: number): Promise<boolean
 
 async function touch(
   leader: LeaderCluster,
-  spec: ClusterSetSpec,
+  spec: LeaderTarget,
   touchTs: string,
   rest: () => CallOptions,
 ): Promise<BeatObservation> {
@@ -145,7 +145,7 @@ export function mismatchesOf(announce: KubeObject, ids: AnnounceIds): readonly I
 }
 
 /** The mismatch in words: what is wrong on the leader, and what to do. */
-export function describeMismatch(mismatches: readonly IdMismatch[], spec: ClusterSetSpec): string {
+export function describeMismatch(mismatches: readonly IdMismatch[], spec: LeaderTarget): string {
   const list = mismatches.map((m) => `${m.field} is "${m.found}" instead of "${m.wanted}"`).join(", ");
   const name = announceName(spec.clusterID);
   return (

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Membership } from "../state/membership.ts";
+import type { ConfigurationStatement } from "./announce-configuration.ts";
 import type { LeaderToKeep } from "./announce-keep.ts";
 import type { Rival } from "./announce-rival.ts";
-import type { ClusterSetSpec } from "./cluster-set.ts";
+import type { LeaderTarget } from "./cluster-set.ts";
 import type { ObservedClusterSet } from "./cluster-set-status.ts";
 import {
   type Connectivity,
@@ -24,6 +25,12 @@ export interface StandingFault {
   readonly since: number;
 }
 
+/** Why the member's last word is not in force while an older connection goes on. */
+export interface ReadFault extends StandingFault {
+  /** The leader does not take it; a person must mend it; the member could not be read. */
+  readonly kind: "refused" | "misconfigured" | "unread";
+}
+
 /** The latest fault, dated by the first of its row. */
 export function standing(before: StandingFault | undefined, fault: Fault, now: number): StandingFault {
   return { fault, since: before?.since ?? now };
@@ -31,12 +38,14 @@ export function standing(before: StandingFault | undefined, fault: Fault, now: n
 
 /** The connection that is beaten to. */
 export interface LeaderLink {
-  readonly spec: ClusterSetSpec;
+  readonly spec: LeaderTarget;
   readonly client: LeaderCluster;
   /** Of what the client was made from; the secret itself is not kept here. */
   readonly hash: string;
   /** UID of the ClusterSet that named the leader. */
   readonly clusterSetUid: string;
+  /** The leader has taken a beat of it: there may be an announce to take back. */
+  announced: boolean;
   /** `touch-ts` of the last beat. */
   touchTs: string | undefined;
   /** The last beats were answered late or not at all: it has the whole time of a beat for one answer. */
@@ -88,7 +97,9 @@ export class AnnouncedMembership {
   /** The ClusterSet that was served has gone, and the table does not say so yet. */
   departureOwed = false;
   /** Why the last look at the member gave nothing to beat with, while an older connection goes on. */
-  readFault: StandingFault | undefined;
+  readFault: ReadFault | undefined;
+  /** What was kept of the leader has been asked for in this window. */
+  fellBack = false;
   /** When the member is to be looked at again, monotonic. */
   readDueMs = Number.NEGATIVE_INFINITY;
   /** Until when the leader asked to be left alone, monotonic. */
@@ -108,6 +119,8 @@ export class AnnouncedMembership {
   /** When a refused status write is tried again, monotonic, and why it was refused. */
   statusRetryMs = Number.NEGATIVE_INFINITY;
   statusFault: StandingFault | undefined;
+  /** What the table is known to say of the configuration; undefined where it says nothing. */
+  configuration: ConfigurationStatement | undefined;
   /** What the table is known to hold, by type: the condition as it was published. */
   written = new Map<ConnectivityType, Connectivity["ready"]>();
   /** Work under way, at most one of a kind at a time. */
@@ -133,6 +146,7 @@ export class AnnouncedMembership {
     this.#published = undefined;
     this.#happenings = [];
     this.written.clear();
+    this.configuration = undefined;
     this.statusDirty = true;
   }
 

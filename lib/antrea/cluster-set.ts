@@ -27,6 +27,9 @@ export interface ClusterSetSpec {
   readonly commonArea: string;
 }
 
+/** All that a beat needs of it: the same for a leader that was kept, whose Secret may be gone. */
+export type LeaderTarget = Omit<ClusterSetSpec, "secret">;
+
 /** How the search for the ClusterSet ended. */
 export type ClusterSetSearch =
   | { readonly kind: "found"; readonly object: KubeObject }

@@ -1,18 +1,12 @@
 import { deadline } from "../base/clock.ts";
-import { failed, ok, type Result } from "../base/result.ts";
+import { ok, type Result } from "../base/result.ts";
 import { causeOf } from "../kube/cause.ts";
-import type { CallOptions } from "../kube/client.ts";
+import type { CallOptions, KubeObject } from "../kube/client.ts";
 import type { KubeError } from "../kube/errors.ts";
 import type { Membership } from "../state/membership.ts";
 import { type Fault, userFault } from "./fault.ts";
-import {
-  type KeptLeader,
-  keptLeaderConnection,
-  keptLeaderOf,
-  keptLeaderReference,
-  parseKeptLeader,
-  serialiseKeptLeader,
-} from "./kept-leader.ts";
+import { type KeptLeader, keptLeaderConnection, keptLeaderOf, serialiseKeptLeader } from "./kept-leader.ts";
+import { readKeptLeader } from "./kept-leader-store.ts";
 import type { LeaderToLeave, LeaveDependencies } from "./leave-ports.ts";
 import { visitLeaving } from "./leave-visit.ts";
 import { readMember } from "./member-reading.ts";
@@ -38,7 +32,8 @@ export async function leaveLeader(
   membership: Membership,
   signal: AbortSignal,
 ): Promise<LeaderDeparture> {
-  const kept = await readKept(deps, membership, signal);
+  const place = { prefix: deps.parameterPrefix, cluster: membership.cluster };
+  const kept = await readKeptLeader(deps.credentials, place, signal);
   const first = kept.ok && kept.value !== undefined ? await leaveBy(deps, membership, kept.value, signal) : undefined;
   if (first?.kind === "left") return first;
   const shown = await readShown(deps, membership, signal);
@@ -56,23 +51,6 @@ export async function leaveLeader(
     `the credential that was kept of the leader of ${membership.cluster} is gone, and the member has none: ` +
     "delete the announce in the leader by hand, then leave with --force";
   return { kind: "failed", fault: { cause: "CredentialRefused", message }, orphan };
-}
-
-/** Undefined when nothing is kept. */
-async function readKept(
-  { credentials, parameterPrefix }: LeaveDependencies,
-  { cluster }: Membership,
-  signal: AbortSignal,
-): Promise<Result<KeptLeader | undefined, Fault>> {
-  const text = await credentials.read(keptLeaderReference(parameterPrefix, cluster), signal);
-  if (text.ok) {
-    const parsed = parseKeptLeader(text.value);
-    return parsed.ok ? parsed : failed(userFault(parsed.error));
-  }
-  const { kind, problem, remedy } = text.error;
-  if (kind === "notFound") return ok(undefined);
-  const cause = kind === "denied" ? "PermissionDenied" : kind === "timeout" ? "TimedOut" : "ServerError";
-  return failed({ cause, message: `${problem}; ${remedy}` });
 }
 
 /** What the member says of its leader now. */
@@ -118,11 +96,13 @@ async function leaveBy(
 /**
  * Only an announce of this very member, and only the one that was seen: its name and our identity in the leader bind it
  * to the cluster ID, the UID to the object.
+ * @param isMeant false: one of that name is not the one to delete
  */
 export async function deleteAnnounce(
   leader: Pick<LeaderToLeave, "get" | "delete">,
   { commonArea, clusterID }: Pick<KeptLeader, "commonArea" | "clusterID">,
   options: CallOptions,
+  isMeant: (announce: KubeObject) => boolean = () => true,
 ): Promise<Result<"deleted" | "absent", KubeError>> {
   const ref = announceRef(commonArea, clusterID);
   for (let looks = 1; ; looks += 1) {
@@ -131,7 +111,7 @@ export async function deleteAnnounce(
     const { metadata } = found.value.object;
     // The leader's finalizer has its work to do; for us it is done.
     if (metadata.deletionTimestamp !== undefined) return ok("absent");
-    if (found.value.object["clusterID"] !== clusterID) return ok("absent");
+    if (found.value.object["clusterID"] !== clusterID || !isMeant(found.value.object)) return ok("absent");
     const deleted = await leader.delete(ref, metadata.uid === undefined ? {} : { uid: metadata.uid }, options);
     if (deleted.ok) return ok("deleted");
     if (deleted.error.kind === "notFound") return ok("absent");

@@ -18,6 +18,12 @@ export const CONNECTIVITY_TYPES = ["Ready", "IsLeader"] as const;
 /** One of {@link CONNECTIVITY_TYPES}. */
 export type ConnectivityType = (typeof CONNECTIVITY_TYPES)[number];
 
+/**
+ * Type of the condition that says whether the connection at work is the one that the member names; Hawser's own, in the
+ * table alone, and there only once it was not.
+ */
+export const CONFIGURATION_TYPE = "ConfigurationInForce";
+
 /** The reason of `Ready` while a leader cannot be reached. */
 export const REASON_DISCONNECTED = "Disconnected";
 

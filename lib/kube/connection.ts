@@ -49,7 +49,13 @@ export function sharingKey(purpose: Purpose, connection: Connection, proxy: Prox
 /** What must never leave in a text: tokens, keys, proxy passwords. */
 export function secretsOf(connection: Connection, proxy: Proxy | undefined): readonly string[] {
   const { credential } = connection;
-  const secrets = credential.kind === "token" ? [credential.token] : [];
+  // Also as a Secret's data has it, padded or not: whoever echoes a request may echo that.
+  const secrets = credential.kind === "token" ? [credential.token, ...inBase64(credential.token)] : [];
   if (proxy?.authorization !== undefined) secrets.push(proxy.authorization);
   return secrets;
+}
+
+function inBase64(text: string): readonly string[] {
+  const padded = Buffer.from(text).toString("base64");
+  return [padded, padded.replace(/=+$/, "")];
 }

@@ -10,7 +10,7 @@ import type { WindowContext } from "./window-context.ts";
 /** The baton, just taken. */
 export interface Taken {
   readonly record: BatonRecord;
-  /** When the take was first sent: validity counts from here. */
+  /** When the take that was written was first sent: validity counts from here. */
   readonly start: Stamp;
   /** A predecessor may write until this moment (wall clock). */
   readonly exclusiveFrom: number | undefined;
@@ -40,6 +40,8 @@ export class EntryPhase {
   #refreshClaimAtMs = 0;
   #lookAtRevisionAtMs = 0;
   #failures = 0;
+  /** The first take that was sent for a fence. */
+  #firstTake: { readonly fence: number; readonly sent: Stamp } | undefined;
 
   constructor(window: WindowContext) {
     this.#window = window;
@@ -126,14 +128,17 @@ export class EntryPhase {
   async #take(decision: Extract<EntryDecision, { kind: "take" }>): Promise<Entry | undefined> {
     const { calls, options, rules, id } = this.#window;
     const before = this.#record;
-    const start = stampOf(options.clock);
+    const sent = stampOf(options.clock);
+    if (this.#firstTake?.fence !== decision.fence) this.#firstTake = { fence: decision.fence, sent };
     const answer = await calls.change(decision, this.#patience(), this.#signal);
     if (!answer.ok) return this.#waitOrFail(answer.error);
-    const record = answer.value.record;
-    if (answer.value.kind === "refused" && !rules.isMine(record, { id, fence: decision.fence })) {
+    const { kind, record } = answer.value;
+    if (kind === "refused" && !rules.isMine(record, { id, fence: decision.fence })) {
       this.#saw(record);
       return undefined;
     }
+    // Refused by a take of its own that was given up and had arrived: the expiry that stands there is that one's.
+    const start = kind === "refused" ? this.#firstTake.sent : sent;
     if (record === undefined) throw new Error("the store says that it changed a baton, and shows none");
     options.observe?.({ kind: "taken", window: id, fence: decision.fence, predecessor: before?.holder });
     const { exclusiveFrom } = decision;

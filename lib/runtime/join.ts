@@ -46,6 +46,10 @@ const RETRY = "Mend it and join again: what was done so far is kept.";
 const LOST: StepFault = { message: "this join took too long, and another may be at work for the cluster" };
 
 const REFUSALS: Readonly<Record<MembershipRefusal, Omit<UserError, "path">>> = {
+  SameCluster: {
+    problem: "this cluster has joined already, under another name",
+    remedy: "Use that name, or leave it first: hawser leave NAME.",
+  },
   OtherCluster: {
     problem: "this name belongs to another cluster: the UID of its kube-system Namespace is a different one",
     remedy: "Choose another name, or leave with the old cluster first.",
@@ -134,7 +138,10 @@ class JoinRun {
     const created = await this.#ports.memberships.createMembership(request, this.#signal);
     if (!created.ok) return this.#failed("membership", "", created.error);
     if (created.value.kind === "refused") {
-      return this.#failed("membership", "cluster", { path: "cluster", ...REFUSALS[created.value.because] });
+      const { because, heldBy } = created.value;
+      const { problem, remedy } = REFUSALS[because];
+      const other = heldBy === undefined ? "" : `: ${heldBy}`;
+      return this.#failed("membership", "cluster", { path: "cluster", problem: problem + other, remedy });
     }
     this.#steps.push({ step: "membership", outcome: created.value.kind });
     const isNew = created.value.kind !== "unchanged";

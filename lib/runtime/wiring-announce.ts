@@ -1,5 +1,6 @@
 import { announceRole } from "../antrea/announce-role.ts";
 import { keptLeaderReference, serialiseKeptLeader } from "../antrea/kept-leader.ts";
+import { readKeptLeader } from "../antrea/kept-leader-store.ts";
 import { DEFAULT_TIMING } from "../relay/timing.ts";
 import { runWindow } from "../relay/window.ts";
 import type { WindowResult } from "../relay/window-options.ts";
@@ -43,6 +44,10 @@ async function runAnnounce(parts: Parts, event: unknown, invocation: Invocation)
     keepLeader: async (cluster, kept, signal) => {
       const reference = keptLeaderReference(config.parameterPrefix, cluster);
       return (await parts.credentials.write(reference, serialiseKeptLeader(kept), signal)).ok;
+    },
+    readKeptLeader: async (cluster, signal) => {
+      const kept = await readKeptLeader(parts.credentials, { prefix: config.parameterPrefix, cluster }, signal);
+      return kept.ok ? kept.value : undefined;
     },
   });
   const result = await runWindow({

@@ -7,6 +7,9 @@ export interface ItemKey {
   readonly sk: string;
 }
 
+/** Prefix of the partitions that say under which name a cluster has joined. */
+export const IDENTITY_PREFIX = "IDENTITY#";
+
 /** Partition of the memberships that are on their way. */
 export const UNDER_WAY = "UNDERWAY";
 
@@ -40,6 +43,11 @@ export const keys = {
   }),
   /** The directory of memberships that are on their way: joining, leaving or left, for whoever takes them further. */
   underWay: (cluster: string, protocol: Protocol): ItemKey => ({ pk: UNDER_WAY, sk: `${cluster}#${protocol}` }),
+  /** Which name a cluster has joined under by a protocol: it may have one. */
+  identity: (clusterUID: string, protocol: Protocol): ItemKey => ({
+    pk: `${IDENTITY_PREFIX}${clusterUID}`,
+    sk: protocol,
+  }),
   baton: (role: string, scope: string): ItemKey => ({ pk: `BATON#${role}#${scope}`, sk: "BATON" }),
   /** What did not fit into the baton: a part of its exceptions. */
   batonExceptions: (role: string, scope: string, part: number): ItemKey => ({

@@ -58,6 +58,8 @@ export interface Departure extends MembershipExpectation {
 export type MembershipRefusal =
   /** The name belongs to a cluster with another `kube-system` Namespace UID. */
   | "OtherCluster"
+  /** The cluster has joined under another name already. */
+  | "SameCluster"
   /** It is being left; joining again is possible after that. */
   | "Leaving"
   /** The expectation of the caller does not hold. */

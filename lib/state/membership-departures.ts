@@ -6,7 +6,7 @@ import { keys } from "./keys.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import type { MembershipKey } from "./membership.ts";
 import { type Departure, decideMembershipChange } from "./membership-change.ts";
-import { type MembershipWrites, noShard, type StoredMembership } from "./membership-writes.ts";
+import { type MembershipWrites, noShard, ownIdentity, type StoredMembership } from "./membership-writes.ts";
 import type { ShardStore } from "./shard-store.ts";
 import { shardLoses } from "./shard-writes.ts";
 import type { StoreParts } from "./store-parts.ts";
@@ -58,9 +58,18 @@ export class MembershipDepartures {
     departure: Departure,
     signal: AbortSignal,
   ): Promise<Result<DepartureOutcome, StateError>> {
-    const removed = await this.#depart(key, departure, signal, ({ version }) => [
+    const removed = await this.#depart(key, departure, signal, ({ version, membership: { clusterUID } }) => [
       { kind: "delete", key: keys.membership(key.cluster, key.protocol), condition: equals("version", version) },
       { kind: "delete", key: keys.underWay(key.cluster, key.protocol) },
+      ...(clusterUID === undefined
+        ? []
+        : [
+            {
+              kind: "delete",
+              key: keys.identity(clusterUID, key.protocol),
+              condition: ownIdentity(key.cluster),
+            } as const,
+          ]),
     ]);
     if (!removed.ok || removed.value.kind === "refused") return removed;
     const call = { what: `clear membership ${key.cluster}/${key.protocol}`, signal };

@@ -176,7 +176,7 @@ function unknownKey(key: string, parent: string, path: string): UserError {
 }
 
 function remedyOf(path: string): string {
-  return REMEDIES[path] ?? `Correct the value of ${path}; the README lists what it may be.`;
+  return REMEDIES[path] ?? `Correct the value of ${path}; hawser join --help shows a document.`;
 }
 
 function defined<T extends object>(of: T): { [K in keyof T]: Exclude<T[K], undefined> } {

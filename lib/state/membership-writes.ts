@@ -5,7 +5,7 @@ import type { StateError } from "./errors.ts";
 import type { NewHistoryEvent } from "./history.ts";
 import { eventWrites } from "./history-store.ts";
 import { items, readItem } from "./items.ts";
-import { keys } from "./keys.ts";
+import { IDENTITY_PREFIX, keys } from "./keys.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import { type Membership, type MembershipKey, PROTOCOLS } from "./membership.ts";
 import {
@@ -19,7 +19,7 @@ import type { CreateOutcome, JoinRequest, MembershipOutcome } from "./membership
 import type { ShardStore } from "./shard-store.ts";
 import { shardChanges, shardGains, shardLoses } from "./shard-writes.ts";
 import type { StoreParts } from "./store-parts.ts";
-import { assign, expr, path, value } from "./table/expression.ts";
+import { assign, type Expression, expr, path, value } from "./table/expression.ts";
 import type { Call, Item, Refusal, Write } from "./table/table.ts";
 import { absent, arrivedBefore, equals, membershipItem } from "./writes.ts";
 
@@ -89,7 +89,9 @@ export class MembershipWrites {
         if (!shard.ok) return shard;
         if (read.value === undefined) return ok({ kind: "absent" });
         const { membership } = read.value;
-        if (membership.phase === "left") return ok({ kind: "refused", because: "Leaving", membership });
+        if (membership.phase === "leaving" || membership.phase === "left") {
+          return ok({ kind: "refused", because: "Leaving", membership });
+        }
         if (membership.shard === toShard) return ok({ kind: "unchanged", membership });
         if (shard.value?.networkProfile !== membership.options.networkProfile) return ok({ kind: "noSuchShard" });
         if (shard.value.count >= shard.value.capacity) return ok({ kind: "shardFull" });
@@ -130,14 +132,14 @@ export class MembershipWrites {
       shardGains(membership.shard, writeId),
       underWayWrite(membership),
       ...sameClusterChecks(spec, clusterUID),
+      ...identityWrites(spec, clusterUID),
     ];
     const answer = await this.#parts.table.transact(writes, call);
     if (!answer.ok) return answer;
     if (answer.value.kind === "written" || arrivedBefore(answer.value, writeId))
       return ok({ kind: "created", membership });
-    return otherCluster(answer.value.refusals, writes)
-      ? ok({ kind: "refused", because: "OtherCluster", membership: undefined })
-      : "again";
+    const refusal = clusterRefusal(answer.value.refusals, writes);
+    return refusal === undefined ? "again" : ok({ kind: "refused", ...refusal, membership: undefined });
   }
 
   async #apply(
@@ -210,14 +212,14 @@ export class MembershipWrites {
       ...more,
       ...(next.phase === membership.phase ? [] : [underWayWrite(next)]),
       ...sameClusterChecks(next, uid),
+      ...identityWrites(next, uid),
     ];
     const answer = await this.#parts.table.transact(writes, call);
     if (!answer.ok) return answer;
     if (answer.value.kind === "written" || arrivedBefore(answer.value, writeId))
       return ok({ kind: "updated", membership: next });
-    return otherCluster(answer.value.refusals, writes)
-      ? ok({ kind: "refused", because: "OtherCluster", membership })
-      : "again";
+    const refusal = clusterRefusal(answer.value.refusals, writes);
+    return refusal === undefined ? "again" : ok({ kind: "refused", ...refusal, membership });
   }
 
   #now(): number {
@@ -271,8 +273,32 @@ function sameClusterChecks({ cluster, protocol }: MembershipKey, clusterUID: str
   }));
 }
 
-function otherCluster(refusals: readonly Refusal[], writes: readonly Write[]): boolean {
-  return refusals.some(({ index }) => writes[index]?.kind === "check");
+/** A cluster has one name by a protocol: two would beat, clean up and leave for each other. */
+function identityWrites({ cluster, protocol }: MembershipKey, clusterUID: string | undefined): Write[] {
+  if (clusterUID === undefined) return [];
+  const item = { ...keys.identity(clusterUID, protocol), cluster, protocol };
+  return [{ kind: "put", item, condition: ownIdentity(cluster) }];
+}
+
+/** Nobody has it, or this name. */
+export function ownIdentity(cluster: string): Expression {
+  return expr`attribute_not_exists(${path("pk")}) OR ${path("cluster")} = ${value(cluster)}`;
+}
+
+/** Which cluster is in the way; undefined: another write was. */
+function clusterRefusal(
+  refusals: readonly Refusal[],
+  writes: readonly Write[],
+): { readonly because: "OtherCluster" } | { readonly because: "SameCluster"; readonly heldBy: string } | undefined {
+  for (const { index, standing } of refusals) {
+    const write = writes[index];
+    if (write?.kind === "check") return { because: "OtherCluster" };
+    if (write?.kind === "put" && write.item.pk.startsWith(IDENTITY_PREFIX)) {
+      const holder = standing?.["cluster"];
+      return { because: "SameCluster", heldBy: typeof holder === "string" ? holder : "another name" };
+    }
+  }
+  return undefined;
 }
 
 function nameOf({ cluster, protocol }: MembershipKey): string {

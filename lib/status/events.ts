@@ -44,7 +44,9 @@ export async function readEvents(
     // Newest first: what follows an event that is too old is older still.
     before = wanted.length < page.value.events.length || since === undefined ? undefined : page.value.next;
   } while (before !== undefined);
-  return ok(events.toReversed().map((event) => viewEvent(cluster, event)));
+  // An event may be written after one that came later: people read by time.
+  const ordered = events.toReversed().toSorted((a, b) => a.at - b.at);
+  return ok(ordered.map((event) => viewEvent(cluster, event)));
 }
 
 function viewEvent(cluster: string, { id, at, protocol, kind, cause, message }: HistoryEvent): EventView {

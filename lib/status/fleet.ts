@@ -63,9 +63,14 @@ export interface FleetView {
   readonly memberships: readonly MembershipView[];
 }
 
-/** True when nothing in the fleet wants attention: every membership is connected, and none is on its way elsewhere. */
+/**
+ * True when nothing in the fleet wants attention: every membership is connected, none is on its way elsewhere, and no
+ * condition says that something is wrong.
+ */
 export function isHealthy(fleet: FleetView): boolean {
-  return fleet.memberships.every((m) => m.state === "Connected" && m.note === undefined);
+  return fleet.memberships.every(
+    (m) => m.state === "Connected" && m.note === undefined && m.conditions.every(({ status }) => status !== "False"),
+  );
 }
 
 /**
@@ -96,8 +101,14 @@ export function viewMembership(
     ...(membership.leave === undefined ? {} : { leave: viewLeave(membership.leave) }),
     ...(baton?.roundAt === undefined ? {} : { lastRoundAt: stamp(baton.roundAt) }),
     ...(held && baton !== undefined ? { window: viewWindow(role, baton, now) } : {}),
-    conditions: conditions.map(viewCondition),
+    conditions: conditions.map((condition) => viewCondition(condition, unknownBecause(membership, held))),
   };
+}
+
+/** Why nobody knows any more whether a condition holds; undefined: it is kept. */
+function unknownBecause(membership: Membership, held: boolean): string | undefined {
+  if (membership.phase === "leaving" || membership.phase === "left") return "Leaving";
+  return held || !isBeating(membership) ? undefined : "NoHolder";
 }
 
 /** What is known of the shard that a membership is in. */
@@ -118,9 +129,13 @@ function noteOf(
   { baton, disabledRoles = [] }: ShardView,
   now: number,
 ): string | undefined {
-  const { leave } = membership;
+  const { leave, leaveReason } = membership;
   if (membership.phase === "leaving" || membership.phase === "left") {
-    return leave?.problem === undefined ? "leaving" : `leaving, ${leave.attempts} tries so far: ${leave.problem}`;
+    const why =
+      leaveReason === "ClusterSetDeleted" ? ", as its ClusterSet was deleted; it waits for another one then" : "";
+    return leave?.problem === undefined
+      ? `leaving${why}`
+      : `leaving${why}, ${leave.attempts} tries so far: ${leave.problem}`;
   }
   if (membership.paused === true) return "paused, until it is resumed";
   const notes: string[] = [];
@@ -136,7 +151,7 @@ function wordsOf({ kind, count, since }: NonNullable<BatonView["exceptions"]>[st
   if (kind === "InClusterAgentRunning") {
     return `an in-cluster agent announces it too, since ${minutes} min: stop its Deployment antrea-mc-controller`;
   }
-  return count === 0 ? kind : `${kind}, ${count} in a row`;
+  return count === 0 ? `beats succeed; beside them: ${kind}, since ${minutes} min` : `${kind}, ${count} in a row`;
 }
 
 function viewLeave({ attempts, problem, nextAttemptAt }: NonNullable<Membership["leave"]>) {
@@ -213,8 +228,11 @@ function viewWindow(role: string, baton: BatonView, now: number): WindowView {
   };
 }
 
-function viewCondition(condition: Condition & { readonly type: string }): ConditionView {
-  const { type, status, reason, message, cause, lastTransitionTime, failures } = condition;
+/** @param unknown why nobody keeps it any more: the last good state is no news */
+function viewCondition(condition: Condition & { readonly type: string }, unknown: string | undefined): ConditionView {
+  const { type, message, cause, lastTransitionTime, failures } = condition;
+  const { status, reason } =
+    unknown !== undefined && condition.status === "True" ? { status: "Unknown", reason: unknown } : condition;
   return {
     type,
     status,

@@ -156,6 +156,7 @@ describe("members whom their leader refuses", { timeout: 60_000 }, () => {
       },
       mayCreate: async () => true,
       keepLeader: async () => true,
+      readKeptLeader: async () => undefined,
     });
     for (const id of ["good", ...ids]) store.add(membershipOf(id));
     await role.prepare(store.revision, never);

@@ -39,6 +39,7 @@ describe("members of an Antrea ClusterSet, over HTTPS", { timeout: 60_000 }, () 
       },
       mayCreate: async () => true,
       keepLeader: async () => true,
+      readKeptLeader: async () => undefined,
     });
   });
   after(async () => {

@@ -376,12 +376,14 @@ describe("the role announce and its members", () => {
     assert.equal(h.leader().open, 1);
   });
 
-  it("starts conditions over for another leader", async () => {
+  it("starts conditions over for another leader that does not answer, when the old one does not either", async () => {
     const h = new RoleHarness();
     h.join("east");
     await h.start();
     await h.clock.advance(60_000);
     h.leader("south").fault = () => kubeError("network", { message: "south is away" });
+    h.leader("north").fault = () => kubeError("network", { message: "north is away" });
+    await h.clock.advance(60_000);
 
     h.clusterSet("east", "south");
     await h.clock.advance(60_000);
@@ -390,7 +392,61 @@ describe("the role announce and its members", () => {
     assert.equal(ready?.message, "south is away");
     assert.equal(h.shown("east")[1], "False");
     assert.equal(h.status("east").clusterStatuses?.[0]?.clusterID, "south");
-    assert.equal(h.leader().open, 0);
+  });
+
+  it("goes on with its leader while another one that is named does not answer, and starts over with it when it does", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    await h.start();
+    await h.clock.advance(60_000);
+    const before = h.store.condition("east", "Ready");
+    const uid = h.announce("east")?.metadata.uid;
+    h.leader("south").fault = () => kubeError("network", { message: "south is away" });
+
+    h.clusterSet("east", "south");
+    await h.clock.advance(120_000);
+
+    assert.deepEqual(h.store.condition("east", "Ready"), before);
+    assert.equal(h.announce("east")?.metadata.uid, uid, "nothing is taken back");
+    assert.match(h.store.condition("east", "ConfigurationInForce")?.message ?? "", /south is away/);
+    assert.equal(h.status("east").clusterStatuses?.[0]?.clusterID, "north");
+
+    h.leader("south").fault = () => undefined;
+    await h.clock.advance(60_000);
+    assert.deepEqual(h.shown("east"), ["True", "True", "Connected"]);
+    assert.equal(h.status("east").clusterStatuses?.[0]?.clusterID, "south");
+    assert.notEqual(h.store.condition("east", "Ready")?.lastTransitionTime, before?.lastTransitionTime);
+    assert.equal(h.announce("east"), undefined, "taken back");
+    assert.ok(h.announce("east", "south"));
+    assert.equal(h.leader("north").open, 0);
+  });
+
+  it("goes on with its leader while that refuses another identity, and takes nothing back", async () => {
+    const h = new RoleHarness();
+    h.join("east");
+    await h.start();
+    await h.clock.advance(60_000);
+    const uid = h.announce("east")?.metadata.uid;
+    h.leader().fault = ({ body }) =>
+      JSON.stringify(body ?? {}).includes("southx")
+        ? kubeError("webhookDenied", { status: 403, message: "Leader cluster ID does not match" })
+        : undefined;
+    const leaders = [{ clusterID: "southx", server: "https://north:6443", secret: "leader-token" }];
+    h.clusterSet("east", "north", { leaders });
+    await h.clock.advance(120_000);
+
+    assert.equal(h.shown("east")[0], "True");
+    assert.equal(h.announce("east")?.metadata.uid, uid);
+    assert.equal(h.store.condition("east", "ConfigurationInForce")?.cause, "DeniedByLeaderWebhook");
+
+    h.clusterSet("east", "north");
+    await h.clock.advance(60_000);
+    assert.equal(h.announce("east")?.metadata.uid, uid);
+    assert.equal(h.store.condition("east", "ConfigurationInForce")?.status, "True");
+    assert.deepEqual(
+      h.store.events.filter(({ kind }) => kind.startsWith("Announce")),
+      [],
+    );
   });
 
   it("stops beating when the ClusterSet has gone, not for one look that missed it", async () => {

@@ -192,6 +192,18 @@ describe("cleaning a member that leaves, over HTTPS", { timeout: 60_000 }, () =>
     await clean();
   });
 
+  it("leaves a member whose ClusterSets it may not read: it has never written their status", async () => {
+    const refused = east.faults.add({
+      match: { verbs: ["list"], resource: "clustersets" },
+      action: { kind: "status", code: 403, reason: "Forbidden", message: "no" },
+    });
+
+    const cleaned = await clean();
+    refused.remove();
+
+    assert.deepEqual(cleaned, { ok: true, value: { deleted: 0, unseen: [] } });
+  });
+
   it("shows in the ClusterSet that no leader is connected, for nobody keeps its status any more", async () => {
     const set = east.engine.readOne("multicluster.crd.antrea.io", "clustersets", NAMESPACE, "set");
     const ready = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };

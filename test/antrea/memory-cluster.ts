@@ -73,8 +73,14 @@ export class MemoryCluster {
       get: async (ref, options) => await ask(of("get", ref), options, () => this.#find(keyOf(ref))),
       create: async (type, namespace, object, options) => {
         const ref = { type, namespace: namespace ?? "", name: object.metadata.name ?? "" };
+        const exists = () => this.#objects.has(keyOf(ref));
+        if (options.dryRun === true) {
+          return await ask(of("dryRun", ref, object), options, () =>
+            exists() ? failed(kubeError("alreadyExists")) : ok(object),
+          );
+        }
         return await ask(of("create", ref, object), options, () =>
-          this.#objects.has(keyOf(ref)) ? failed(kubeError("alreadyExists")) : ok(this.put(ref, object)),
+          exists() ? failed(kubeError("alreadyExists")) : ok(this.put(ref, object)),
         );
       },
       mergePatch: async (ref, patch, options) =>

@@ -1,4 +1,5 @@
 import tls from "node:tls";
+import type { AnnounceDependencies } from "../../lib/antrea/announce-deps.ts";
 import { announceRole } from "../../lib/antrea/announce-role.ts";
 import type { KeptLeader } from "../../lib/antrea/kept-leader.ts";
 import type { ClusterConnector } from "../../lib/antrea/ports.ts";
@@ -41,12 +42,14 @@ export class RoleHarness {
   readonly transitions: string[] = [];
   /** Servers that a connection was made to, in order, with the path before their API. */
   readonly connected: string[] = [];
-  readonly role: RoleWork;
+  role: RoleWork;
   accessFault: UserError | undefined;
   mayCreate = true;
   mayKeep = true;
   /** The leaders that were kept, in order. */
   readonly kept: (readonly [cluster: string, kept: KeptLeader])[] = [];
+  readsOfKept = 0;
+  readonly #deps: AnnounceDependencies;
   #working: Promise<void> | undefined;
 
   constructor() {
@@ -60,7 +63,7 @@ export class RoleHarness {
         return this.leader(server.host).client(cluster, credential.kind === "token" ? credential.token : "");
       },
     };
-    this.role = announceRole("s", {
+    this.#deps = {
       clock: this.clock,
       random: seededRandom(1),
       store: this.store,
@@ -75,7 +78,18 @@ export class RoleHarness {
         if (this.mayKeep) this.kept.push([cluster, kept]);
         return this.mayKeep;
       },
-    });
+      readKeptLeader: async (cluster) => {
+        this.readsOfKept += 1;
+        return this.kept.findLast(([name]) => name === cluster)?.[1];
+      },
+    };
+    this.role = announceRole("s", this.#deps);
+  }
+
+  /** Another process takes the place of this one: nothing is remembered. */
+  async replaceProcess(): Promise<void> {
+    await this.role.close();
+    this.role = announceRole("s", this.#deps);
   }
 
   member(cluster: string): MemoryCluster {

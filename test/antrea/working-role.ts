@@ -54,6 +54,7 @@ export async function startWorkingRole(
       },
       mayCreate: async () => true,
       keepLeader: async () => true,
+      readKeptLeader: async () => undefined,
     },
     { ...DEFAULT_ANNOUNCE_TIMING, ...more.timing },
   );

@@ -71,3 +71,10 @@ test("gives the baton back at its end, so that the next invocation takes it at o
     { kind: "worked", fence: 2, ended: "deadline" },
   ]);
 });
+
+test("treats an event that comes minutes late as any other: it carries no moment, and no beat is caught up", async () => {
+  const late = { role: "announce", shard: "late", "scheduled-time": new Date(Date.now() - 420_000).toISOString() };
+  await captureOutput(async () => {
+    assert.equal((await handler(late, shortWindow(1_000))).kind, "worked");
+  });
+});

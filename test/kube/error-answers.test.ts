@@ -292,6 +292,15 @@ test("keeps what a short error echoes of the token out of the message and the de
   assert.doesNotMatch(JSON.stringify(error), /canary|abcdefghijk/);
 });
 
+test("shows no token of anybody that a leader echoes, as it is or in base64", async () => {
+  const other = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQifQ.c2lnbmF0dXJl-_x";
+  const ours = Buffer.from(TOKEN).toString("base64");
+  const error = await errorOf(403, status(403, "Forbidden", `${DENIED}: not ${other}, and not ${ours}`));
+
+  assert.ok(error.kind === "webhookDenied");
+  assert.equal(error.denial, "not [redacted], and not [redacted]");
+});
+
 test("shows nothing of a success that cannot be read", async () => {
   answer = (_request, reply) => reply.send(200, '{"data":{"token":"c2VjcmV0"}', { "content-type": "application/json" });
 

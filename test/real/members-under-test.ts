@@ -61,6 +61,7 @@ export class MembersUnderTest {
       telemetry,
       mayCreate: async () => true,
       keepLeader: async () => true,
+      readKeptLeader: async () => undefined,
     });
     for (const cluster of ids) store.add(membershipOf(cluster));
     await role.prepare(store.revision, never);

@@ -32,7 +32,8 @@ class Surroundings {
   readonly invoked: string[] = [];
   worked = false;
   paused = false;
-  uid = "uid-1";
+  /** Of every cluster; undefined: each has its own. */
+  uid: string | undefined;
   announce: FirstAnnounce | { readonly fault: string } = { outcome: "created" };
   /** The process is killed before (even) or after (odd) the effect of a call: 2 * call + 0 or 1. */
   killAt = Number.POSITIVE_INFINITY;
@@ -56,7 +57,11 @@ class Surroundings {
       protocol: {
         preflight: async (spec) =>
           await call(async () =>
-            ok({ clusterUID: this.uid, keep, announce: async () => await call(() => this.#announce(spec)) }),
+            ok({
+              clusterUID: this.uid ?? `uid-of-${spec.cluster}`,
+              keep,
+              announce: async () => await call(() => this.#announce(spec)),
+            }),
           ),
       },
       memberships: {
@@ -137,7 +142,10 @@ describe("a join", () => {
     assert.deepEqual(world.invoked, ["announce first-1"]);
     assert.deepEqual(world.announced, ["first"]);
     const membership = must(await state.readMembership("first", "antrea", never));
-    assert.deepEqual([membership?.phase, membership?.clusterUID, membership?.createdBy], ["joined", "uid-1", "test"]);
+    assert.deepEqual(
+      [membership?.phase, membership?.clusterUID, membership?.createdBy],
+      ["joined", `uid-of-${membership?.cluster}`, "test"],
+    );
   });
 
   test("that was killed between any two steps comes to the same end when it is repeated", async () => {
@@ -243,6 +251,24 @@ describe("a join", () => {
     assert.ok(!answer.ok);
     assert.equal(answer.errors[0]!.path, "cluster");
     assert.match(answer.errors[0]!.problem, /another cluster/);
+  });
+
+  test("refuses a cluster that has joined under another name, names that, and lets it in once that has left", async () => {
+    const world = new Surroundings();
+    world.uid = "uid-of-both";
+    await join(cluster("one-name"), SETTINGS, world.ports(state), HOLD);
+
+    const answer = await join(cluster("other-name"), SETTINGS, world.ports(state), HOLD);
+
+    assert.ok(!answer.ok);
+    assert.deepEqual(
+      answer.errors.map(({ path, problem }) => [path, problem]),
+      [["cluster", "this cluster has joined already, under another name: one-name"]],
+    );
+    await state.updateMembership({ cluster: "one-name", protocol: "antrea" }, { phase: "leaving" }, {}, never);
+    await state.removeMembership({ cluster: "one-name", protocol: "antrea" }, {}, never);
+    const again = await join(cluster("other-name"), SETTINGS, world.ports(state), HOLD);
+    assert.ok(again.ok, JSON.stringify(again));
   });
 
   test("of one cluster at a time or ten at once fills one shard and makes one schedule", async () => {

@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { Clock } from "../../../lib/base/clock.ts";
 import { gridOffsetMs, gridPointAtOrBefore } from "../../../lib/base/grid.ts";
@@ -103,12 +103,19 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 
 function prepareFolder(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(resolve(dataDir));
     accessSync(dataDir, constants.W_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new WorldError(`${dataDir} cannot be written (${code}). Name another folder with --data`);
   }
+}
+
+/** Level by level: Node's own recursion goes round for ever where a level cannot be made (`/proc/x`). */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 async function startClusters(

@@ -30,7 +30,10 @@ function judge(cluster: string, { exceptions }: BatonRecord): Finding<void> {
     return wrong("ConfigurationInvalid", `an in-cluster agent announces the member too, ${at}`, remedy);
   }
   const cause = CAUSES.find((one) => one === kind) ?? "ServerError";
-  const times = count > 0 ? `, ${count} in a row` : "";
+  if (count === 0) {
+    const remedy = `Do what the failed lines below say; the words of the fault: hawser events ${cluster}`;
+    return wrong(cause, `they succeed, but not all that the member says is in force: ${kind} ${at}`, remedy);
+  }
   const remedy = `hawser events ${cluster}; what fails there and not here fails on the way from the function's network`;
-  return wrong(cause, `${kind} ${at}${times}`, remedy);
+  return wrong(cause, `${kind} ${at}, ${count} in a row`, remedy);
 }

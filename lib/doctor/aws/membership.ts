@@ -22,14 +22,8 @@ function judge(cluster: string, membership: Membership | undefined): Finding<Mem
   if (membership === undefined) {
     return wrong("ConfigurationInvalid", "there is no such membership", "hawser join -f FILE");
   }
-  const { phase, paused, leave, shard } = membership;
-  if (phase === "leaving" || phase === "left") {
-    const problem = leave?.problem === undefined ? "" : `, and waits: ${leave.problem}`;
-    return {
-      ...wrong("ConfigurationInvalid", `it is leaving${problem}`, `hawser leave ${cluster} --force`),
-      known: membership,
-    };
-  }
+  const { phase, paused, shard } = membership;
+  if (phase === "leaving" || phase === "left") return { ...leaving(cluster, membership), known: membership };
   if (paused === true) {
     return {
       ...wrong("ConfigurationInvalid", "it is paused: no beat is sent", `hawser resume ${cluster}`),
@@ -37,4 +31,20 @@ function judge(cluster: string, membership: Membership | undefined): Finding<Mem
     };
   }
   return passed(membership, `${phase}, in shard ${shard}`);
+}
+
+function leaving(cluster: string, { leave, leaveReason }: Membership): ReturnType<typeof wrong> {
+  const problem = leave?.problem === undefined ? "" : `, and waits: ${leave.problem}`;
+  if (leaveReason === "ClusterSetDeleted") {
+    const remedy =
+      "Nothing if that was meant; else create the ClusterSet again: it is connected when the clean-up is done";
+    return wrong(
+      "ClusterSetMissing",
+      `its ClusterSet was deleted, and what it left behind is taken away${problem}`,
+      remedy,
+    );
+  }
+  const wait = `Wait, it is tried again by itself (hawser events ${cluster} tells)`;
+  const remedy = problem === "" ? wait : `${wait}; or give up what cannot be reached: hawser leave ${cluster} --force`;
+  return wrong("ConfigurationInvalid", `it is leaving, as somebody has asked for${problem}`, remedy);
 }

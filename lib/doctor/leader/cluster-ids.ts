@@ -14,7 +14,7 @@ export function checkClusterIDs(examination: Examination, tie: Asked<Tie>, verdi
       `whether the leader takes ${clusterID} in ClusterSet ${clusterSetID} of ${leaderClusterID}`,
     timeoutMs: 1_000,
     ask: ([known, { denial }]) => {
-      if (denial === undefined) return Promise.resolve(passed(undefined, "it does"));
+      if (denial === undefined) return Promise.resolve(passed(undefined, "the leader takes them"));
       if (isIdentityDenial(denial)) {
         return Promise.resolve({ kind: "notAsked", because: "the webhook refuses who asks before it looks" } as const);
       }

@@ -27,7 +27,8 @@ export function checkIdentity(
     tries: (tie, { username }) => `whether ${username ?? "the ServiceAccount"} may announce ${tie.clusterID}`,
     timeoutMs: 1_000,
     ask: ([tie, { username = "" }, { denial }]) => {
-      if (denial === undefined || !isIdentityDenial(denial)) return Promise.resolve(passed(undefined, "it may"));
+      if (denial === undefined || !isIdentityDenial(denial))
+        return Promise.resolve(passed(undefined, "the leader lets it"));
       const account = username.split(":").at(-1) ?? "";
       const remedy =
         `In the leader: kubectl -n ${tie.commonArea} annotate serviceaccount ${account === "" ? "NAME" : account} ` +

@@ -2,6 +2,9 @@ import type { StateError } from "../errors.ts";
 
 type Kind = StateError["kind"];
 
+/** The SDK found nobody to be. */
+const NO_CREDENTIALS = "CredentialsProviderError";
+
 /** Names of DynamoDB's, IAM's, KMS' and Node's errors, by what they mean to us. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ProvisionedThroughputExceededException: "throttled",
@@ -39,7 +42,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   MissingAuthenticationToken: "denied",
   ExpiredTokenException: "denied",
   InvalidClientTokenId: "denied",
-  CredentialsProviderError: "denied",
+  [NO_CREDENTIALS]: "denied",
   ResourceNotFoundException: "invalid",
   ValidationException: "invalid",
   ValidationError: "invalid",
@@ -50,6 +53,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   KMSNotFoundException: "denied",
   KMSInvalidStateException: "denied",
 };
+
+const LOG_IN =
+  "there are no AWS credentials here: set AWS_PROFILE or log in (aws sso login); for the local world leave --stage out";
 
 const REMEDIES: Readonly<Record<Kind, string>> = {
   throttled: "it is tried again; if it goes on, look at the table's throttling metrics",
@@ -64,7 +70,8 @@ export function stateErrorOf(thrown: unknown, what: string, table: string): Stat
   const names = namesOf(thrown);
   const known = names.find((name) => Object.hasOwn(KINDS, name));
   const kind = (known === undefined ? undefined : KINDS[known]) ?? kindOfStatus(statusOf(thrown));
-  return stateError(kind, `${what} in table ${table}: ${known ?? names[0] ?? "unknown error"}`);
+  const problem = `${what} in table ${table}: ${known ?? names[0] ?? "unknown error"}`;
+  return known === NO_CREDENTIALS ? { kind, message: `${problem}; ${LOG_IN}` } : stateError(kind, problem);
 }
 
 /** A StateError whose message ends with what to do. */

@@ -26,3 +26,15 @@ describe("eight simulated hours of handovers, deployments and one request in a h
     assert.ok(report.missed.length > 0);
   });
 });
+
+it("firings that arrive twice, and again after minutes, make one holder and no more beats", async () => {
+  const members = Array.from({ length: 50 }, (_, i) => `member-${i}`);
+  const report = await simulateDay({ hours: 0.5, seed: 8, lost: 0, members, repeated: true });
+
+  assert.deepEqual([report.missed, report.disconnects, report.bugs], [[], [], []]);
+  // One at most when a window begins: a new connection beats at once.
+  assert.ok(report.mostExtra <= report.handovers + 1, `${report.mostExtra} extra in ${report.handovers} handovers`);
+  const { worked, heldByOther, ...others } = report.results;
+  assert.deepEqual(others, {});
+  assert.ok(heldByOther !== undefined && heldByOther > 10 * (worked ?? 0), JSON.stringify(report.results));
+});

@@ -23,6 +23,8 @@ export interface DayOptions {
   /** Share of requests to clusters and table that are lost. */
   readonly lost: number;
   readonly members: readonly string[];
+  /** Each firing arrives twice, a few milliseconds apart, and once more seven minutes later. */
+  readonly repeated?: boolean;
 }
 
 /** What came of it. */
@@ -38,12 +40,17 @@ export interface DayReport {
   readonly longestGapMs: number;
   /** Kinds of history events, with how often each was written. */
   readonly events: Readonly<Record<string, number>>;
+  /** The most beats of one member beyond one for each interval. */
+  readonly mostExtra: number;
+  /** How the invocations ended. */
+  readonly results: Readonly<Record<string, number>>;
   readonly bugs: readonly unknown[];
 }
 
 const WINDOW_MS = 900_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const OLD_EVENT_MS = 7 * MINUTE_MS;
 /** Clocks as good as NTP makes them. */
 const SKEW_MS = 40;
 const KEY = { role: "announce", scope: "s" };
@@ -70,6 +77,7 @@ class Day {
   readonly #seen = new Map<string, MemberStatus>();
   readonly #arrivals = new Map<string, number[]>();
   readonly #disconnects: string[] = [];
+  readonly #results: string[] = [];
   readonly #bugs: unknown[] = [];
   #deployedAt = EPOCH_MS;
   #deployments = 0;
@@ -84,7 +92,7 @@ class Day {
     this.#every(
       MINUTE_MS,
       () => this.#random.next() * MINUTE_MS,
-      () => void this.#invoke(),
+      () => this.#fire(),
     );
     this.#every(
       2 * HOUR_MS,
@@ -107,6 +115,8 @@ class Day {
       missed: arrivals.flatMap(([cluster, at]) => missedPoints(cluster, at, endMs)),
       disconnects: this.#disconnects,
       longestGapMs: Math.max(...arrivals.flatMap(([, at]) => at.slice(1).map((ms, i) => ms - (at[i] ?? 0)))),
+      mostExtra: Math.max(...arrivals.map(([, at]) => extraBeats(at))),
+      results: counted(this.#results),
       events: counted(this.#store.events.map(({ kind }) => kind)),
       bugs: this.#bugs,
     };
@@ -149,11 +159,19 @@ class Day {
     }
   }
 
+  #fire(): void {
+    void this.#invoke();
+    if (this.#options.repeated !== true) return;
+    const { world } = this;
+    world.at(world.nowMs + 5 * this.#random.next(), () => void this.#invoke());
+    world.at(world.nowMs + OLD_EVENT_MS, () => void this.#invoke());
+  }
+
   async #invoke(): Promise<void> {
     const process = new SimulatedProcess(this.world, (2 * this.#random.next() - 1) * SKEW_MS);
     const batons = this.#batons.clientOf(process);
     const endMs = this.world.nowMs + WINDOW_MS;
-    await runWindow({
+    const { kind } = await runWindow({
       key: KEY,
       shard: "s",
       store: batons,
@@ -169,6 +187,7 @@ class Day {
       signal: never,
       timing: DEFAULT_TIMING,
     });
+    this.#results.push(kind);
   }
 
   #work(process: SimulatedProcess): RoleWork {
@@ -184,6 +203,7 @@ class Day {
       },
       mayCreate: async () => true,
       keepLeader: async () => true,
+      readKeptLeader: async () => undefined,
     });
   }
 
@@ -248,6 +268,12 @@ class Day {
       writeEvent: lossy(store.writeEvent),
     };
   }
+}
+
+/** Beats beyond one for each interval between the first and the last. */
+function extraBeats(arrivals: readonly number[]): number {
+  const lastedMs = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0);
+  return arrivals.length - 1 - Math.round(lastedMs / DEFAULT_TIMING.intervalMs);
 }
 
 /** Grid points without a beat before the next one; a tenth of a second allows for the clocks. */

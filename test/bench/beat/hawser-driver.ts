@@ -113,6 +113,7 @@ function runRole(store: MemoryStore, connector: ClusterConnector, seed: number, 
     telemetry,
     mayCreate: async () => true,
     keepLeader: async () => true,
+    readKeptLeader: async () => undefined,
   });
   const window = runWindow({
     key: { role: "announce", scope: SHARD },

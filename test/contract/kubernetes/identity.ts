@@ -1,4 +1,6 @@
 import type { TestContext } from "node:test";
+import { eventually } from "../../../infra/local/control-plane/apply.ts";
+import { systemClock } from "../../../lib/base/clock.ts";
 import { clientOf, SIGNING_REQUESTS } from "./certificate-request.ts";
 import type { ContractClient } from "./contract-client.ts";
 import type { Area } from "./contract-cluster.ts";
@@ -54,4 +56,12 @@ export async function grant(
         : [{ kind: "Group", name: subject.group, apiGroup }];
   const roleRef = { kind: "Role", name, apiGroup };
   await admin.must("POST", `${path}/rolebindings`, { metadata: { name }, roleRef, subjects });
+}
+
+/** Waits until a path is not forbidden: rules are in force a moment after they are written. */
+export async function untilAllowed(client: ContractClient, path: string): Promise<void> {
+  await eventually(systemClock, `${path} to be allowed`, async () => {
+    const { code } = await client.request("GET", path);
+    return code === 403 ? undefined : true;
+  });
 }

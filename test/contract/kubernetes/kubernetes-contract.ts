@@ -1,17 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { after, before, describe } from "node:test";
 import { admissionCases } from "./cases/admission.ts";
+import { answerCases } from "./cases/answers.ts";
 import { authenticationCases } from "./cases/authentication.ts";
 import { authorizationCases } from "./cases/authorization.ts";
+import { certificateRuleCases } from "./cases/certificate-rules.ts";
 import { certificateCases } from "./cases/certificates.ts";
+import { connectionCases } from "./cases/connections.ts";
 import { customResourceCases } from "./cases/custom-resources.ts";
 import { endpointMirrorCases } from "./cases/endpoint-mirrors.ts";
 import { endpointsCases } from "./cases/endpoints.ts";
 import { errorCases } from "./cases/errors.ts";
+import { listOptionCases } from "./cases/list-options.ts";
 import { listCases } from "./cases/lists.ts";
 import { objectCases } from "./cases/objects.ts";
+import { reviewCases } from "./cases/reviews.ts";
+import { roleCases } from "./cases/roles.ts";
+import { selectorCases } from "./cases/selectors.ts";
 import { serverCases } from "./cases/server.ts";
 import { serviceCases } from "./cases/services.ts";
+import { tokenCases } from "./cases/tokens.ts";
+import { watchOptionCases } from "./cases/watch-options.ts";
 import { watchCases } from "./cases/watches.ts";
 import { webhookFaultCases } from "./cases/webhook-faults.ts";
 import { webhookRuleCases } from "./cases/webhook-rules.ts";
@@ -24,8 +33,13 @@ const AREAS: Readonly<Record<string, Cases>> = {
   "errors are Status objects": errorCases,
   "updates, patches and deletes": writeCases,
   lists: listCases,
+  "pages and resourceVersions of lists": listOptionCases,
+  selectors: selectorCases,
   watches: watchCases,
+  "options of watches": watchOptionCases,
+  "connections and what they carry": connectionCases,
   certificates: certificateCases,
+  "rules of certificates": certificateRuleCases,
   admission: admissionCases,
   "webhooks that fail": webhookFaultCases,
   "rules of webhooks": webhookRuleCases,
@@ -35,8 +49,12 @@ const AREAS: Readonly<Record<string, Cases>> = {
   "controllers of endpoints": endpointMirrorCases,
   "objects of the cluster": objectCases,
   authentication: authenticationCases,
+  "ServiceAccounts and their tokens": tokenCases,
   authorization: authorizationCases,
+  "rules of RBAC": roleCases,
+  "reviews and impersonation": reviewCases,
   "the server itself": serverCases,
+  "the form of answers": answerCases,
 };
 
 /**

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:http2";
 import { test } from "node:test";
+import { createCertificateAuthority } from "../../../../infra/local/cluster/certificates.ts";
 import { eventually } from "../../../../infra/local/control-plane/apply.ts";
 import { systemClock } from "../../../../lib/base/clock.ts";
 import { assertHas, assertStatus } from "../assertions.ts";
@@ -196,6 +197,23 @@ export function authenticationCases(area: () => Area): void {
     assertHas(await whoAmI(client), { userInfo: { username, groups: ["contract:group", "system:authenticated"] } });
     const headers = { authorization: "Bearer nonsense" };
     assert.notEqual((await client.request("GET", "/api", { headers })).code, 401);
+  });
+
+  test("a client certificate of another authority: 401; a good token beside it counts", async (t) => {
+    const { admin } = area();
+    const stranger = await createCertificateAuthority("contract-stranger", systemClock);
+    const { cert, key } = await stranger.issueClient({ user: "kubernetes-admin", groups: ["system:masters"] });
+    const client = admin.as({ cert, key });
+    t.after(() => client.close());
+    const { token, username } = await accountOf(t, area(), "beside-stranger");
+
+    assertStatus(await client.request("GET", "/api/v1/namespaces"), UNAUTHORIZED);
+    const headers = { authorization: `Bearer ${token}` };
+    assertStatus(await client.request("GET", "/api/v1/namespaces", { headers }), {
+      code: 403,
+      reason: "Forbidden",
+      message: new RegExp(`User "${username}" cannot list`),
+    });
   });
 
   test("nobody: anonymous, or 401 where that is not allowed", async (t) => {

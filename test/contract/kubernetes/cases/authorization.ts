@@ -4,10 +4,9 @@ import { eventually } from "../../../../infra/local/control-plane/apply.ts";
 import { systemClock } from "../../../../lib/base/clock.ts";
 import { assertHas, assertStatus } from "../assertions.ts";
 import { approve, requestFor, SIGNING_REQUESTS, signingRequest } from "../certificate-request.ts";
-import type { ContractClient } from "../contract-client.ts";
 import type { Area } from "../contract-cluster.ts";
 import { definitionOf, serve } from "../custom-definition.ts";
-import { accountOf, grant, userOf } from "../identity.ts";
+import { accountOf, grant, untilAllowed, userOf } from "../identity.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const MERGE = "application/merge-patch+json";
@@ -15,13 +14,6 @@ const MERGE = "application/merge-patch+json";
 /** Who may do what: RBAC, and how it says no. */
 export function authorizationCases(area: () => Area): void {
   const configMaps = (): string => `/api/v1/namespaces/${area().namespace}/configmaps`;
-  /** Rules are in force a moment after they are written. */
-  const allowed = async (client: ContractClient, path: string): Promise<void> => {
-    await eventually(systemClock, `${path} to be allowed`, async () => {
-      const { code } = await client.request("GET", path);
-      return code === 403 ? undefined : true;
-    });
-  };
 
   test("a refusal says who cannot do what to which resource, and where", async (t) => {
     const { namespace } = area();
@@ -63,7 +55,7 @@ export function authorizationCases(area: () => Area): void {
     await grant(area(), "reader", { account: name }, [
       { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] },
     ]);
-    await allowed(client, configMaps());
+    await untilAllowed(client, configMaps());
 
     assert.equal((await client.request("GET", `${configMaps()}/absent`)).code, 404);
     assert.equal((await client.request("POST", configMaps(), { body: {} })).code, 403);
@@ -84,7 +76,7 @@ export function authorizationCases(area: () => Area): void {
       verbs: ["get", "list", "create"],
     };
     await grant(area(), "named", { account: name }, [rule]);
-    await allowed(client, `${configMaps()}/mine`);
+    await untilAllowed(client, `${configMaps()}/mine`);
 
     assert.equal((await client.request("GET", `${configMaps()}/other`)).code, 403);
     assert.equal((await client.request("GET", configMaps())).code, 403);
@@ -103,7 +95,7 @@ export function authorizationCases(area: () => Area): void {
     await grant(area(), "status-writer", { account: name }, [
       { apiGroups: [group], resources: [`${plural}/status`], verbs: ["get", "patch"] },
     ]);
-    await allowed(client, `${path()}/g/status`);
+    await untilAllowed(client, `${path()}/g/status`);
 
     const status = await client.request("PATCH", `${path()}/g/status`, {
       body: { status: { a: 1 } },
@@ -134,8 +126,8 @@ export function authorizationCases(area: () => Area): void {
       roleRef,
       ...subject("global"),
     });
-    await allowed(local.client, configMaps());
-    await allowed(global.client, "/api/v1/configmaps");
+    await untilAllowed(local.client, configMaps());
+    await untilAllowed(global.client, "/api/v1/configmaps");
 
     assert.equal((await local.client.request("GET", "/api/v1/namespaces/default/configmaps")).code, 403);
     assert.equal((await global.client.request("GET", "/api/v1/namespaces/default/configmaps")).code, 200);
@@ -145,7 +137,7 @@ export function authorizationCases(area: () => Area): void {
     const { admin, namespace } = area();
     const { client, name } = await accountOf(t, area(), "loses");
     await grant(area(), "loses", { account: name }, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }]);
-    await allowed(client, configMaps());
+    await untilAllowed(client, configMaps());
 
     await admin.must("DELETE", `${RBAC}/namespaces/${namespace}/rolebindings/loses`);
 
@@ -162,8 +154,8 @@ export function authorizationCases(area: () => Area): void {
     await grant(area(), "by-user", { user: username }, [{ apiGroups: [""], resources: ["secrets"], verbs: ["list"] }]);
     await grant(area(), "by-group", { group }, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }]);
 
-    await allowed(client, configMaps());
-    await allowed(client, configMaps().replace("configmaps", "secrets"));
+    await untilAllowed(client, configMaps());
+    await untilAllowed(client, configMaps().replace("configmaps", "secrets"));
   });
 
   test("nobody gives away rights that he has not, and names them", async (t) => {
@@ -177,7 +169,7 @@ export function authorizationCases(area: () => Area): void {
         verbs: ["create", "get", "list"],
       },
     ]);
-    await allowed(client, roles);
+    await untilAllowed(client, roles);
 
     const rules = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }];
     const role = await client.request("POST", roles, { body: { metadata: { name: "more" }, rules } });
@@ -211,7 +203,7 @@ export function authorizationCases(area: () => Area): void {
     await grant(area(), "curious", { account: name }, [
       { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] },
     ]);
-    await allowed(client, configMaps());
+    await untilAllowed(client, configMaps());
     const ask = async (spec: object) => {
       const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
       const answer = await client.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", { body });
@@ -235,7 +227,7 @@ export function authorizationCases(area: () => Area): void {
     const { client, name } = await accountOf(t, area(), "lists");
     const rule = { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] };
     await grant(area(), "lists", { account: name }, [rule]);
-    await allowed(client, `${configMaps()}/a`);
+    await untilAllowed(client, `${configMaps()}/a`);
 
     const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectRulesReview", spec: { namespace } };
     const { status } = await client.must("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", body);
@@ -278,7 +270,7 @@ export function authorizationCases(area: () => Area): void {
     });
     const { request } = await requestFor("contract:somebody");
     await admin.must("POST", SIGNING_REQUESTS, signingRequest(csr, request));
-    await allowed(client, `${SIGNING_REQUESTS}/${csr}`);
+    await untilAllowed(client, `${SIGNING_REQUESTS}/${csr}`);
 
     const answer = await approve(client, csr);
 
