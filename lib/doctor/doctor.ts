@@ -5,8 +5,10 @@ import { checkBeats } from "./aws/beats.ts";
 import { checkFunction } from "./aws/function.ts";
 import { checkImports } from "./aws/imports.ts";
 import { checkMembership } from "./aws/membership.ts";
+import { BEATING_ROLE } from "./aws/role-check.ts";
 import { checkSchedule } from "./aws/schedule.ts";
 import { checkTable } from "./aws/table.ts";
+import { checkWatch } from "./aws/watch.ts";
 import { type Asked, type CheckReport, Examination } from "./examination.ts";
 import { checkAnnounce } from "./leader/announce.ts";
 import { checkClusterIDs } from "./leader/cluster-ids.ts";
@@ -30,8 +32,8 @@ import type { Target, Way } from "./way/way.ts";
 /** All checks together, in milliseconds. */
 const BUDGET_MS = 9_000;
 
-/** The role whose beats keep an Antrea member connected. */
-const ROLE = "announce";
+/** The role that brings the leader's imports. */
+const WATCHING_ROLE = "watch";
 
 /** What a doctor has to say of one membership. */
 export interface DoctorReport extends MembershipKey {
@@ -58,7 +60,6 @@ export async function examine(key: MembershipKey, ports: DoctorPorts, signal: Ab
   const table = checkTable(examination, aws, key);
   const membership = checkMembership(examination, key.cluster, table);
   checkFunctions(examination, ports, membership);
-  void checkImports(examination, aws, membership);
 
   const access = checkAccess(examination, clusters, membership);
   const rejected = `Make the credential anew and put it where the membership's access points: kubectl -n kube-system get secret hawser-token -o yaml`;
@@ -93,10 +94,14 @@ function checkFunctions(
   ports: DoctorPorts,
   membership: ReturnType<typeof checkMembership>,
 ): void {
-  void checkFunction(examination, ports.aws, ROLE);
-  void checkSchedule(examination, ports.aws, ROLE, membership);
-  const baton = checkBaton(examination, ports, ROLE, membership);
+  void checkFunction(examination, ports.aws, BEATING_ROLE);
+  void checkSchedule(examination, ports.aws, BEATING_ROLE, membership);
+  const baton = checkBaton(examination, ports, BEATING_ROLE, membership);
   void checkBeats(examination, membership, baton);
+  void checkFunction(examination, ports.aws, WATCHING_ROLE);
+  void checkSchedule(examination, ports.aws, WATCHING_ROLE, membership);
+  void checkWatch(examination, ports.aws, membership);
+  void checkImports(examination, ports.aws, membership);
 }
 
 /** Step by step to one cluster, until it knows us. */

@@ -8,6 +8,7 @@ import type { KubeError } from "../kube/errors.ts";
 import type { Proxy } from "../kube/proxy.ts";
 import type { BatonRecord } from "../relay/ports.ts";
 import type { ScheduleError } from "../schedule/errors.ts";
+import type { Condition } from "../state/condition.ts";
 import type { StateError } from "../state/errors.ts";
 import type { ImportState } from "../state/imports.ts";
 import type { AntreaMembership, Membership, Protocol } from "../state/membership.ts";
@@ -93,6 +94,12 @@ export interface AwsPorts {
   ): Promise<Result<Membership | undefined, StateError>>;
   readShard(shard: string, signal: AbortSignal): Promise<Result<Shard | undefined, StateError>>;
   readBaton(role: string, shard: string, signal: AbortSignal): Promise<Result<BatonRecord | undefined, StateError>>;
+  /** What the role `watch` says of a membership; undefined: nothing yet. */
+  readWatchCondition(
+    cluster: string,
+    protocol: Protocol,
+    signal: AbortSignal,
+  ): Promise<Result<WatchCondition | undefined, StateError>>;
   /** All imports of a cluster. */
   readImports(cluster: string, signal: AbortSignal): Promise<Result<readonly ImportSummary[], StateError>>;
   /** The schedule that fires a role for a shard; `found` is undefined when there is none. */
@@ -100,6 +107,9 @@ export interface AwsPorts {
   /** Asks whether a function is there and may be invoked, without invoking it. */
   probeFunction(role: string, signal: AbortSignal): Promise<Result<void, FunctionFault>>;
 }
+
+/** Whether the leader's imports are followed. */
+export type WatchCondition = Pick<Condition, "status" | "reason" | "message" | "cause" | "lastTransitionTime">;
 
 /** How one import stands. */
 export interface ImportSummary {

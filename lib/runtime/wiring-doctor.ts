@@ -3,6 +3,7 @@ import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import { describeMismatch, mismatchesOf } from "../antrea/announce.ts";
 import { findClusterSet, parseClusterSet } from "../antrea/cluster-set.ts";
+import { WATCH_AREA, WATCH_TYPE } from "../antrea/imports/watch-condition.ts";
 import { LEADER_CONNECTION_TIMEOUT_MS, TOUCH_ANNOTATION } from "../antrea/names.ts";
 import { announceObject, announceRef, leaderSecretRef, MEMBER_CLUSTER_ANNOUNCES } from "../antrea/resources.ts";
 import { importRights, leaderRights, memberRights } from "../antrea/rights.ts";
@@ -118,6 +119,10 @@ function awsPorts(settings: DoctorSettings, state: State, clients: Clients, cloc
     readMembership: async (cluster, protocol, signal) => await state.readMembership(cluster, protocol, signal),
     readShard: async (shard, signal) => await state.readShard(shard, signal),
     readBaton: async (role, scope, signal) => await state.batons.read({ role, scope }, signal),
+    readWatchCondition: async (cluster, protocol, signal) => {
+      const read = await state.readConditions(cluster, protocol, signal);
+      return read.ok ? ok(read.value.find(({ area, type }) => area === WATCH_AREA && type === WATCH_TYPE)) : read;
+    },
     readImports: async (cluster, signal) => {
       const read = await readImports(state, cluster, signal);
       return read.ok ? ok(read.value.map((one) => ({ ...one, calm: isCalm(one) }))) : read;

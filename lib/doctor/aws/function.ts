@@ -2,6 +2,7 @@ import type { Cause } from "../../base/cause.ts";
 import type { Asked, Examination } from "../examination.ts";
 import { passed, wrong } from "../finding.ts";
 import type { AwsPorts, FunctionFault } from "../ports.ts";
+import { checkOf } from "./role-check.ts";
 
 const CAUSES: Readonly<Record<FunctionFault["kind"], Cause>> = {
   absent: "ConfigurationInvalid",
@@ -14,7 +15,7 @@ export function checkFunction(examination: Examination, aws: AwsPorts, role: str
   const name = `${aws.functionPrefix}${role}`;
   return examination.ask({
     side: "aws",
-    check: "function",
+    check: checkOf(role, "function"),
     needs: [],
     tries: `invoke ${name} as a dry run`,
     timeoutMs: 4_000,

@@ -4,6 +4,7 @@ import type { Membership } from "../../state/membership.ts";
 import type { Asked, Examination } from "../examination.ts";
 import { type Finding, passed, wrong } from "../finding.ts";
 import type { AwsPorts, ScheduleReading } from "../ports.ts";
+import { checkOf } from "./role-check.ts";
 import { tableFault } from "./table.ts";
 
 const CAUSES: Readonly<Record<ScheduleError["kind"], Cause>> = {
@@ -24,7 +25,7 @@ export function checkSchedule(
 ): Asked<void> {
   return examination.ask({
     side: "aws",
-    check: "schedule",
+    check: checkOf(role, "schedule"),
     needs: [membership],
     tries: ({ shard }) => `the schedule of ${role} for shard ${shard}`,
     timeoutMs: 4_000,

@@ -54,7 +54,7 @@ describe("a doctor", { timeout: 110_000 }, () => {
 
     const others = report.checks.filter(({ outcome }) => outcome !== "passed");
     assert.deepEqual(others, []);
-    assert.equal(report.checks.length, 28);
+    assert.equal(report.checks.length, 31);
     assert.equal(report.healthy, true);
     assert.equal(await announce(), before);
   });
@@ -91,7 +91,7 @@ describe("a doctor", { timeout: 110_000 }, () => {
 
     assert.equal(well.code, 0, well.stdout + well.stderr);
     assert.match(well.stdout, /^east in the local world, asked from this machine:\n {2}ok {8}aws table +it answers\n/);
-    assert.match(well.stdout, /28 checks in \d\.\d s: nothing failed\n$/);
+    assert.match(well.stdout, /31 checks in \d\.\d s: nothing failed\n$/);
     assert.equal((JSON.parse(events.stdout) as { message: string }).message, "Connected to north");
     assert.equal(ill.code, 1);
     assert.match(
@@ -113,7 +113,7 @@ describe("a doctor", { timeout: 110_000 }, () => {
     );
     assert.ok(failed[0]?.outcome === "failed");
     assert.equal(failed[0].remedy, "hawser join -f FILE");
-    assert.equal(checks.filter(({ outcome }) => outcome === "notAsked").length, 25);
+    assert.equal(checks.filter(({ outcome }) => outcome === "notAsked").length, 27);
   });
 
   for (const fault of FAULTS) it(`tells that ${fault.name}`, async () => await mustTell(world, fault));

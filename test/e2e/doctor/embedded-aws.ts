@@ -49,7 +49,7 @@ export async function startEmbeddedAws(spec: MembershipSpec): Promise<EmbeddedAw
   const parameters = await startParameters({ clock });
   const lambda = await startLambda({ clock, random: systemRandom, ids });
   const code = { taskRoot: ROOT, handler: "dist/announce.handler", timeoutSeconds: 900, memoryMb: 512 };
-  lambda.register({ name: `${FUNCTIONS}announce`, ...code });
+  for (const role of ["announce", "watch"]) lambda.register({ name: `${FUNCTIONS}${role}`, ...code });
   const scheduler = new SchedulerClient({ ...AT, endpoint: schedules.url });
   const ssm = new SSMClient({ ...AT, endpoint: parameters.url });
   const state = openState({ tableName: TABLE, ...AT, endpoint: table.url, clock, random: systemRandom, ids });
@@ -75,6 +75,16 @@ export async function startEmbeddedAws(spec: MembershipSpec): Promise<EmbeddedAw
   };
 }
 
+/** Says of the watch of east's leader how it is. */
+export async function sayWatch(state: State, status: "True" | "False", reason: string, message: string): Promise<void> {
+  const key = { cluster: "east", protocol: "antrea", area: "watch", type: "ImportsWatched" } as const;
+  const observedAt = systemClock.now().getTime();
+  const cause = status === "True" ? {} : ({ cause: "PermissionDenied" } as const);
+  const next = { status, reason, message, observedAt, failures: 0, assignment: 1, fence: 7, ...cause };
+  const written = await state.writeCondition(key, next, {}, signal);
+  if (!written.ok) throw new Error(written.error.message);
+}
+
 async function join(state: State, scheduler: SdkScheduler, spec: MembershipSpec): Promise<void> {
   const { cluster, protocol } = spec;
   const created = await state.createMembership({ spec, createdBy: "test" }, signal);
@@ -88,7 +98,7 @@ async function join(state: State, scheduler: SdkScheduler, spec: MembershipSpec)
     roleArn: "arn:aws:iam::000000000000:role/scheduler",
     deadLetterArn: "arn:aws:sqs:us-east-1:000000000000:dead-letters",
   };
-  const { schedules } = planSchedules(settings, { name: "default-1", generation: 1 }, ["announce"]);
+  const { schedules } = planSchedules(settings, { name: "default-1", generation: 1 }, ["announce", "watch"]);
   for (const planned of schedules) {
     const ensured = await scheduler.ensure(planned, signal);
     if (!ensured.ok) throw new Error(ensured.error.message);
@@ -101,4 +111,5 @@ async function join(state: State, scheduler: SdkScheduler, spec: MembershipSpec)
     writeId: "w",
   };
   await state.batons.change({ role: "announce", scope: "default-1" }, "absent", baton, signal);
+  await sayWatch(state, "True", "Watching", "");
 }

@@ -28,7 +28,7 @@ import {
   type Undo,
   unbound,
 } from "./doctor-world.ts";
-import { GROUP, SCHEDULE } from "./embedded-aws.ts";
+import { GROUP, SCHEDULE, sayWatch } from "./embedded-aws.ts";
 import { startFront } from "./front.ts";
 
 /** A check that must fail, and what it must say. */
@@ -484,6 +484,12 @@ export const FAULTS: readonly Fault[] = [
     },
     fails: [
       { check: "aws function", cause: "ConfigurationInvalid", came: /Function not found/, remedy: /npm run deploy/ },
+      {
+        check: "aws watch-function",
+        cause: "ConfigurationInvalid",
+        came: /Function not found/,
+        remedy: /npm run deploy/,
+      },
     ],
     notAsked: [],
   },
@@ -543,6 +549,8 @@ export const FAULTS: readonly Fault[] = [
       "aws schedule",
       "aws baton",
       "aws beats",
+      "aws watch-schedule",
+      "aws watch",
       "aws imports",
       ...MEMBER.map((name) => `member ${name}`),
       ...WHOLE_LEADER,
@@ -561,6 +569,8 @@ export const FAULTS: readonly Fault[] = [
       "aws schedule",
       "aws baton",
       "aws beats",
+      "aws watch-schedule",
+      "aws watch",
       "aws imports",
       ...MEMBER.map((name) => `member ${name}`),
       ...WHOLE_LEADER,
@@ -653,6 +663,22 @@ export const FAULTS: readonly Fault[] = [
         cause: "ConfigurationInvalid",
         came: /1 of 1 are not applied: shop-web-service is Conflicted: Service shop\/antrea-mc-web is there already/,
         remedy: /hawser imports east/,
+      },
+    ],
+    notAsked: [],
+  },
+  {
+    name: "the leader's imports may not be read",
+    plant: async ({ aws: { state } }) => {
+      await sayWatch(state, "False", "WatchFailed", "list resourceimports antrea-multicluster: 403 Forbidden");
+      return async () => await sayWatch(state, "True", "Watching", "");
+    },
+    fails: [
+      {
+        check: "aws watch",
+        cause: "PermissionDenied",
+        came: /WatchFailed since .*: list resourceimports antrea-multicluster: 403/,
+        remedy: /hawser events east/,
       },
     ],
     notAsked: [],
