@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { systemClock } from "../../lib/base/clock.ts";
+import type { State } from "../../lib/state/state.ts";
 import { type ImportView, isCalm, readImports } from "../../lib/status/imports.ts";
 import { CommandError, EXIT, type ExitCode } from "./exit-codes.ts";
 import { ago, bareTable } from "./fleet-table.ts";
@@ -18,12 +19,21 @@ export async function showImports(cluster: string, options: ImportsOptions): Pro
     const read = await readImports(state, cluster, signal);
     if (!read.ok) throw new CommandError(read.error.message);
     const imports = read.value;
+    if (imports.length === 0) await mustExist(state, cluster, signal);
     if (options.json === true) for (const one of imports) console.log(JSON.stringify(one));
     else console.log(imports.length === 0 ? `${cluster}: no imports` : importTable(imports));
     return imports.every(isCalm) ? EXIT.ok : EXIT.degraded;
   } finally {
     state.close();
   }
+}
+
+/** Without imports a name may be one that nobody has joined. */
+async function mustExist(state: State, cluster: string, signal: AbortSignal): Promise<void> {
+  const membership = await state.readMembership(cluster, "antrea", signal);
+  if (!membership.ok) throw new CommandError(membership.error.message);
+  if (membership.value !== undefined) return;
+  throw new CommandError(`${cluster}: there is no such membership; hawser status lists them all`);
 }
 
 function importTable(imports: readonly ImportView[]): string {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { TargetOptions } from "./target.ts";
-import { addTargetOptions } from "./target-options.ts";
+import { addTargetOptions, clusterArgument } from "./target-options.ts";
 
 /** Options of `hawser imports`, parsed. */
 export interface ImportsOptions extends TargetOptions {
@@ -12,7 +12,7 @@ export function importsCommand(): Command {
   return addTargetOptions(
     new Command("imports")
       .description("Shows each import of a cluster: what it is about, whether it is applied, since when, and why not.")
-      .argument("<cluster>", "Hawser's name of the cluster")
+      .addArgument(clusterArgument())
       .option("--json", "one JSON object a line"),
   ).action(async (cluster: string, options: ImportsOptions) => {
     const { showImports } = await import("./imports-show.ts");
