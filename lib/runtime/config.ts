@@ -21,6 +21,10 @@ export interface Config {
   readonly deployedAt: number;
   /** Whether a second invocation stands ready to take over within seconds. */
   readonly standby: "cold" | "hot";
+  /** Whether ResourceImports are watched all the time, or for some seconds every minute at a tenth of the cost. */
+  readonly watchMode: "continuous" | "windowed";
+  /** Shards that are watched in the other mode. */
+  readonly watchModeExcept: readonly string[];
   /** Prefix of the parameters that Hawser itself keeps (`/hawser/dev/`). */
   readonly parameterPrefix: string;
   /** The proxy on the way to clusters, where there is one. */
@@ -48,6 +52,11 @@ const VARIABLES: Readonly<Record<keyof typeof Environment.entries, Variable>> = 
   functionArnPrefix: { names: ["HAWSER_FUNCTION_ARN_PREFIX"], remedy: DEPLOYED },
   deployedAt: { names: ["HAWSER_DEPLOYED_AT"], remedy: DEPLOYED },
   standby: { names: ["HAWSER_STANDBY"], remedy: "Leave it out for `cold`, or set it to `cold` or `hot`." },
+  watchMode: {
+    names: ["HAWSER_WATCH_MODE"],
+    remedy: "Leave it out for `continuous`, or set it to `continuous` or `windowed`.",
+  },
+  watchModeExcept: { names: ["HAWSER_WATCH_MODE_EXCEPT"], remedy: "Write names of shards, separated by commas." },
   parameterPrefix: {
     names: ["HAWSER_PARAMETER_PREFIX"],
     remedy: "It must begin and end with a slash: `/hawser/dev/`.",
@@ -73,6 +82,12 @@ const Environment = v.object({
     v.transform(Number),
   ),
   standby: v.optional(v.picklist(["cold", "hot"], "is neither `cold` nor `hot`"), "cold"),
+  watchMode: v.optional(v.picklist(["continuous", "windowed"], "is neither `continuous` nor `windowed`"), "continuous"),
+  watchModeExcept: v.pipe(
+    v.optional(v.string(), ""),
+    v.regex(/^([a-z0-9-]+(,[a-z0-9-]+)*)?$/, "is not a list of shards"),
+    v.transform((list) => list.split(",").filter((shard) => shard !== "")),
+  ),
   parameterPrefix: v.pipe(v.string(), v.regex(/^\/([A-Za-z0-9_.-]+\/)+$/, "is not a parameter prefix")),
   httpsProxy: v.optional(
     v.pipe(

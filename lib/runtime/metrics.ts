@@ -8,6 +8,10 @@ export type Counter =
   | "BeatsMissed"
   | "BeatsThrottled"
   | "BeatsWithheld"
+  | "ImportCompares"
+  | "ImportWrites"
+  | "ImportsFailed"
+  | "ImportsSettled"
   | "Transitions"
   | "BatonsTaken"
   | "PreparationsFailed"
@@ -18,7 +22,7 @@ export type Counter =
 export type Gauge = "Memberships" | "Connected";
 
 /** Durations in milliseconds. */
-export type Timer = "BeatLateness" | "BeatDuration" | "RenewalDuration";
+export type Timer = "BeatLateness" | "BeatDuration" | "ImportCompareDuration" | "ImportDuration" | "RenewalDuration";
 
 /** The numbers of one role of one shard. */
 export interface RoleMetrics {

@@ -1,3 +1,4 @@
+import type { SyncConnector } from "../antrea/imports/sync-ports.ts";
 import type { LeaveConnector, LeavingMember } from "../antrea/leave-ports.ts";
 import type { ClusterConnector } from "../antrea/ports.ts";
 import { failed, ok, type Result } from "../base/result.ts";
@@ -20,8 +21,8 @@ interface ClusterAccess {
   readonly fileAccess: boolean;
 }
 
-/** Clients for whoever beats, joins or leaves. */
-export type Clusters = ClusterConnector & LeaveConnector;
+/** Clients for whoever beats, imports, joins or leaves. */
+export type Clusters = ClusterConnector & LeaveConnector & SyncConnector;
 
 /** Makes clients of members and leaders over the shared connections. */
 export function createClusterConnector(access: ClusterAccess): Clusters {
@@ -36,6 +37,8 @@ export function createClusterConnector(access: ClusterAccess): Clusters {
     },
     connectLeader: (cluster: string, connection: Connection): KubeClient =>
       createKubeClient({ cluster, connection, purpose: "beat", connections }),
+    watchLeader: (cluster: string, connection: Connection): KubeClient =>
+      createKubeClient({ cluster, connection, purpose: "watch", connections }),
   };
 }
 

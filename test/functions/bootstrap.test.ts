@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { GetScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { handler as announce } from "../../functions/announce.ts";
 import { handler } from "../../functions/bootstrap.ts";
+import { handler as watch } from "../../functions/watch.ts";
 import type { JoinAnswer } from "../../lib/runtime/join.ts";
 import { startAntreaWorld } from "../antrea/antrea-world.ts";
 import { captureOutput } from "../support/captured-output.ts";
@@ -47,7 +48,8 @@ test("joins a cluster from its document to the first beats of its role, and then
     events.push([name, event]);
     const endsAt = performance.now() + 13_000;
     const remainingMs = (): number => (ended.signal.aborted ? 0 : endsAt - performance.now());
-    windows.push(announce(event, lambdaContext({ remainingMs })));
+    const role = name.endsWith("-watch") ? watch : announce;
+    windows.push(role(event, lambdaContext({ remainingMs })));
   };
   const lines = await captureOutput(async () => {
     const first = await bootstrap(DOCUMENT);
@@ -62,13 +64,18 @@ test("joins a cluster from its document to the first beats of its role, and then
       "keep updated",
       "announce created",
       "schedules created",
+      "schedules created",
+      "start done",
       "start done",
       "complete updated",
     ]);
     assert.ok(second.ok && !second.changed, JSON.stringify(second));
   });
 
-  assert.deepEqual(events, [["hawser-test-announce", { role: "announce", shard: "default-1" }]]);
+  assert.deepEqual(events, [
+    ["hawser-test-announce", { role: "announce", shard: "default-1" }],
+    ["hawser-test-watch", { role: "watch", shard: "default-1" }],
+  ]);
   assert.ok(world.leader.members().some(({ clusterId }) => clusterId === "east"));
   const canary = world.members.map(({ kubeconfig }) => kubeconfig.slice(-200));
   for (const line of lines) assert.ok(canary.every((secret) => !line.includes(secret)) && !/eyJ/.test(line));

@@ -31,7 +31,7 @@ import { startMoto } from "./moto.ts";
 
 const STAGE = "first";
 const STACK = `hawser-${STAGE}`;
-const FUNCTIONS = ["announce", "bootstrap", "leave", "sweep"] as const;
+const FUNCTIONS = ["announce", "bootstrap", "leave", "sweep", "watch"] as const;
 
 /** What moto 5.2.5 cannot do. What is not here must be as the template says, and what is here must be missing indeed. */
 const LACKING = {

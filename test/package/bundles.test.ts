@@ -19,6 +19,7 @@ const LIMITS: Readonly<Record<string, { readonly bytes: number; readonly gzipByt
   bootstrap: { bytes: 1_500_000, gzipBytes: 450_000 },
   leave: { bytes: 1_500_000, gzipBytes: 450_000 },
   sweep: { bytes: 1_500_000, gzipBytes: 450_000 },
+  watch: { bytes: 1_200_000, gzipBytes: 450_000 },
 };
 
 /** What a bundle says of itself in a process of its own, without an environment: import time, handler, first answer. */

@@ -78,7 +78,7 @@ describe("the packaged stage", () => {
   test("keeps logs for a time, not for ever", () => {
     const groups = Object.values(template.Resources).filter(({ Type }) => Type === "AWS::Logs::LogGroup");
 
-    assert.equal(groups.length, 4);
+    assert.equal(groups.length, 5);
     for (const { Properties } of groups) assert.equal(Properties?.RetentionInDays, 30);
   });
 
@@ -91,6 +91,7 @@ describe("the packaged stage", () => {
     assert.doesNotMatch(actions("LeaveRole"), /lambda:|iam:|ssm:PutParameter|scheduler:(Create|Update|Get)/);
     assert.doesNotMatch(actions("SweepRole"), /lambda:|ssm:PutParameter/);
     assert.doesNotMatch(actions("AnnounceRole"), /ssm:DeleteParameter/);
+    assert.doesNotMatch(actions("WatchRole"), /scheduler:|lambda:|iam:|ssm:(Put|Delete)Parameter/);
     for (const role of ["AnnounceRole", "BootstrapRole"]) {
       assert.match(
         actions(role),

@@ -27,6 +27,8 @@ test("reads a deployment's environment, cold and without files unless told other
     functionArnPrefix: COMPLETE.HAWSER_FUNCTION_ARN_PREFIX,
     deployedAt: 1796098984889,
     standby: "cold",
+    watchMode: "continuous",
+    watchModeExcept: [],
     parameterPrefix: "/hawser/dev/",
     proxy: {},
     fileAccess: false,

@@ -151,6 +151,12 @@ function register(
     handler: "dist/sweep.handler",
     timeoutSeconds: 300,
   });
+  lambda.register({
+    ...common,
+    name: `${functionPrefix}watch`,
+    handler: "dist/watch.handler",
+    timeoutSeconds: options.windowMs / 1_000,
+  });
 }
 
 /** The one schedule that the stage's template has: all others are made by the functions. */
