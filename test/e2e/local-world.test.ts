@@ -50,7 +50,7 @@ describe("the local world", { concurrency: true }, () => {
       const conditions = m.conditions as { type: string; status: string }[];
       assert.deepEqual(
         conditions.map((c) => `${c.type}=${c.status}`),
-        ["Ready=True", "IsLeader=True"],
+        ["Ready=True", "IsLeader=True", "ImportsWatched=True"],
       );
     }
   });

@@ -32,7 +32,7 @@ describe("hawser up on real API servers", { timeout: 240_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("joins two members, misses no beat, and shows it on both sides", async () => {
+  it("joins two members, misses no beat, brings what one exports to both, and shows it on both sides", async () => {
     write("north.kubeconfig", clusters.leaderCluster.adminKubeconfig());
     for (const { cluster, kubeconfig } of clusters.members) write(`${cluster}.kubeconfig`, kubeconfig);
     const config = write(
@@ -58,7 +58,7 @@ describe("hawser up on real API servers", { timeout: 240_000 }, () => {
     for (const { conditions } of summary.memberships) {
       assert.deepEqual(
         (conditions as { type: string; status: string }[]).map((c) => `${c.type}=${c.status}`),
-        ["Ready=True", "IsLeader=True"],
+        ["Ready=True", "IsLeader=True", "ImportsWatched=True"],
       );
     }
     const announce = await clusters.leaderCluster.admin.request(
@@ -67,6 +67,8 @@ describe("hawser up on real API servers", { timeout: 240_000 }, () => {
     );
     assert.deepEqual(announce.body.metadata.finalizers, ["memberclusterannounce.finalizer.antrea.io/east"]);
     for (const member of [clusters.east, clusters.west]) {
+      const service = await member.admin.request("GET", "/api/v1/namespaces/shop/services/antrea-mc-web");
+      assert.equal(service.body.metadata.annotations?.["multicluster.antrea.io/imported-service"], "true");
       const { body } = await member.admin.request("GET", `${paths.clusterSets(MEMBER_NAMESPACE)}/test-clusterset`);
       const status = body["status"] as { readyClusters: number; conditions: { type: string; status: string }[] };
       assert.equal(status.readyClusters, 1);
