@@ -2,7 +2,7 @@
 const LEAST = 10;
 
 /** Between the two lists that must agree, in milliseconds. */
-export const BRAKE_MS = 60_000;
+const BRAKE_MS = 60_000;
 
 /** What a complete list takes away. */
 export interface Removals {

@@ -98,6 +98,6 @@ export function removalEvent(
 }
 
 /** `shop/web` */
-export function targetWords({ target: { namespace, name } }: Pick<ImportRecord, "target">): string {
+function targetWords({ target: { namespace, name } }: Pick<ImportRecord, "target">): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }

@@ -53,7 +53,7 @@ export function watchEvent({ status, cause, message }: WatchStatement, now: numb
 }
 
 /** Other words for the same are written at most this often, in milliseconds. */
-export const REWORD_MS = 60_000;
+const REWORD_MS = 60_000;
 
 /** True when the table is to be told. `sinceMs`: how long ago it was told `before`, in milliseconds. */
 export function isNews(before: WatchStatement | undefined, next: WatchStatement, sinceMs: number): boolean {

@@ -31,7 +31,7 @@ import type { WireSpec } from "./import-world.ts";
 
 const CRDS = new URL("../../../infra/kubernetes/crds/", import.meta.url).pathname;
 const GROUP = "multicluster.crd.antrea.io";
-export const COMMON_AREA = "antrea-multicluster";
+const COMMON_AREA = "antrea-multicluster";
 
 /** A window's sync under way. */
 interface Window {
