@@ -33,6 +33,16 @@ const CRDS = new URL("../../../infra/kubernetes/crds/", import.meta.url).pathnam
 const GROUP = "multicluster.crd.antrea.io";
 const COMMON_AREA = "antrea-multicluster";
 
+const STORE_CALLS = [
+  "readCursor",
+  "listImports",
+  "writeImport",
+  "deleteImport",
+  "writeCursor",
+  "writeCondition",
+] as const;
+const MEMBER_CALLS = ["list", "get", "create", "update", "delete"] as const;
+
 /** A window's sync under way. */
 interface Window {
   readonly ending: AbortController;
@@ -50,6 +60,8 @@ export class SyncWorld {
   fence = 0;
   timing: WatchTiming = DEFAULT_WATCH_TIMING;
   pollMs: number | undefined;
+  /** Asked before and after each effect of a window: a promise that never resolves kills it there. */
+  point: ((name: string) => Promise<void>) | undefined;
   readonly #connections: Connections;
   readonly #leaderRequests: string[] = [];
   readonly #memberRequests: string[] = [];
@@ -119,7 +131,7 @@ export class SyncWorld {
     const deps: WatchDependencies = {
       clock: this.clock,
       random: seededRandom(this.fence),
-      store: this.state,
+      store: this.#killable(this.state, STORE_CALLS, "table"),
       connector: this.#connector(),
       telemetry: {
         settled: () => undefined,
@@ -216,6 +228,33 @@ export class SyncWorld {
     return { leader: this.#leaderRequests.splice(0), member: this.#memberRequests.splice(0) };
   }
 
+  /** The window's process is gone: what it waits for never comes, and what it holds is forgotten. */
+  kill(): void {
+    this.#window = undefined;
+  }
+
+  /** The same object, with a point before and after each of the calls. */
+  #killable<T extends object>(of: T, calls: readonly (keyof T & string)[], whose: string): T {
+    const { point } = this;
+    if (point === undefined) return of;
+    const killable =
+      (name: string, call: (...args: unknown[]) => unknown) =>
+      async (...args: unknown[]): Promise<unknown> => {
+        await point(`before ${whose} ${name}`);
+        const answer = await call.apply(of, args);
+        await point(`after ${whose} ${name}`);
+        return answer;
+      };
+    return new Proxy(of, {
+      get: (target, name) => {
+        const found: unknown = Reflect.get(target, name);
+        if (typeof found !== "function") return found;
+        const call = found as (...args: unknown[]) => unknown;
+        return calls.some((one) => one === name) ? killable(String(name), call) : call.bind(target);
+      },
+    });
+  }
+
   #connector(): SyncConnector {
     const lazily = (cluster: string, of: SimulatedCluster, purpose: Purpose): KubeClient =>
       lazyClient(cluster, () => this.#client(cluster, of, purpose));
@@ -223,9 +262,10 @@ export class SyncWorld {
       connectMember: async () => {
         const connection = await connectionFromKubeconfig(this.member.adminKubeconfig(), {});
         if (!connection.ok) return failed(connection.error);
-        return ok(await this.#client("east", this.member, "member"));
+        const client = await this.#client("east", this.member, "member");
+        return ok(this.#killable(client, MEMBER_CALLS, "member"));
       },
-      watchLeader: (cluster) => lazily(cluster, this.leader, "watch"),
+      watchLeader: (cluster) => this.#killable(lazily(cluster, this.leader, "watch"), ["list"], "leader"),
     };
   }
 
