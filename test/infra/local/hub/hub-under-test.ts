@@ -137,7 +137,7 @@ export async function createRequest(
 }
 
 /** A certificate request (PEM) with a key of its own. */
-async function pkcs10({ CN, O }: Subject): Promise<string> {
+export async function pkcs10({ CN, O }: Subject): Promise<string> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const name = [...O.map((o) => ({ O: [o] })), ...[CN].flat().map((cn) => ({ CN: [cn] }))];
   const request = await x509.Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: ALGORITHM });
