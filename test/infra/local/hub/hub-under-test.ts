@@ -14,7 +14,7 @@ import { seededRandom } from "../../../support/seeded-random.ts";
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
 /** The user name of the bootstrap identity. */
-const BOOTSTRAP_USER = `system:serviceaccount:${names.BOOTSTRAP_NAMESPACE}:${names.BOOTSTRAP_SERVICE_ACCOUNT}`;
+export const BOOTSTRAP_USER = `system:serviceaccount:${names.BOOTSTRAP_NAMESPACE}:${names.BOOTSTRAP_SERVICE_ACCOUNT}`;
 
 /** The subject of a certificate request. */
 export interface Subject {
@@ -117,13 +117,14 @@ export async function createCluster(client: ApiClient, name: string, spec: objec
   });
 }
 
-/** Asks for a certificate, labelled as `cluster`'s. */
+/** Asks for a certificate, labelled as `cluster`'s, for a subject and a new key or by a request (PEM). */
 export async function createRequest(
   client: ApiClient,
   name: string,
   cluster: string,
-  subject: Subject = subjectOf(cluster),
+  subject: Subject | string = subjectOf(cluster),
 ): Promise<ApiAnswer> {
+  const request = typeof subject === "string" ? subject : await pkcs10(subject);
   return await client.request("POST", names.paths.requests, {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",
@@ -131,15 +132,21 @@ export async function createRequest(
     spec: {
       signerName: "kubernetes.io/kube-apiserver-client",
       usages: ["digital signature", "key encipherment", "client auth"],
-      request: Buffer.from(await pkcs10(subject)).toString("base64"),
+      request: Buffer.from(request).toString("base64"),
     },
   });
 }
 
 /** A certificate request (PEM) with a key of its own. */
-export async function pkcs10({ CN, O }: Subject): Promise<string> {
+export async function pkcs10(subject: Subject): Promise<string> {
+  return (await keyAndRequest(subject)).request;
+}
+
+/** A new private key (PKCS #8) and a certificate request for it, both PEM. */
+export async function keyAndRequest({ CN, O }: Subject): Promise<{ readonly key: string; readonly request: string }> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const name = [...O.map((o) => ({ O: [o] })), ...[CN].flat().map((cn) => ({ CN: [cn] }))];
   const request = await x509.Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: ALGORITHM });
-  return request.toString("pem");
+  const key = x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
+  return { key, request: request.toString("pem") };
 }
