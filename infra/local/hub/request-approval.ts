@@ -18,15 +18,25 @@ export async function reviewRequest(
     verdict.kind === "approve" ||
     (verdict.kind === "renewal" && (await isAllowed(client, csr["spec"] as Caller, RENEW)));
   if (!approved) return;
-  const at = clock.now().toISOString();
-  const condition = {
-    type: "Approved",
-    status: "True",
+  await approveRequest(client, clock, csr, {
     reason: "AutoApprovedByHubCSRApprovingController",
     message: "Auto approving Managed cluster agent certificate after SubjectAccessReview.",
-    lastUpdateTime: at,
-    lastTransitionTime: at,
-  };
+  });
+}
+
+/**
+ * Approves a request as it was seen; one that was changed or deleted meanwhile is left to the next look.
+ * @returns whether it was approved
+ * @throws when the API server refuses
+ */
+export async function approveRequest(
+  client: ApiClient,
+  clock: Clock,
+  csr: ApiRecord,
+  why: { readonly reason: string; readonly message: string },
+): Promise<boolean> {
+  const at = clock.now().toISOString();
+  const condition = { type: "Approved", status: "True", ...why, lastUpdateTime: at, lastTransitionTime: at };
   const status = (csr["status"] ?? {}) as { conditions?: readonly object[] };
   const answer = await client.request("PUT", `${paths.requests}/${csr.metadata.name}/approval`, {
     ...csr,
@@ -34,7 +44,7 @@ export async function reviewRequest(
     kind: "CertificateSigningRequest",
     status: { ...status, conditions: [...(status.conditions ?? []), condition] },
   });
-  // Changed or deleted meanwhile: that event comes, too.
-  if (answer.code === 409 || answer.code === 404 || answer.code === 200) return;
+  if (answer.code === 200) return true;
+  if (answer.code === 409 || answer.code === 404) return false;
   throw new Error(`approve ${csr.metadata.name}: ${answer.code} ${answer.body.message ?? ""}`);
 }
