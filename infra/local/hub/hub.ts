@@ -1,6 +1,6 @@
-import { ApiClient } from "../api-client/api-client.ts";
-import { type ReflectorHandler, reflect } from "../api-client/reflector.ts";
+import { ApiClient, type ApiRecord } from "../api-client/api-client.ts";
 import { acceptCluster } from "./acceptance.ts";
+import { followEach } from "./follow-each.ts";
 import { HubWebhook, type WebhookOptions } from "./hub-webhook.ts";
 import { reviewRequest } from "./request-approval.ts";
 import type { AutoApproval } from "./request-rules.ts";
@@ -44,8 +44,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     throw error;
   }
   const acceptance = { client, clock, automatic: autoApproval.enabled };
-  const follow = (path: string, changed: ReflectorHandler["changed"]): Promise<void> =>
-    reflect(client, path, { changed, deleted: () => Promise.resolve() }, clock, ended.signal);
+  const follow = (path: string, each: (object: ApiRecord) => Promise<void>): Promise<void> =>
+    followEach({ client, clock, path, work: each }, ended.signal);
   const work = Promise.all([
     follow(paths.managedClusters, (cluster) => acceptCluster(acceptance, cluster)),
     follow(paths.requests, (csr) => reviewRequest(client, clock, autoApproval, csr)),

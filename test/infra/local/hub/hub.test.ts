@@ -93,6 +93,24 @@ describe("the simulated hub, over HTTPS", { timeout: 60_000 }, () => {
     assert.equal((await hub.admin().request("GET", `${names.paths.namespaces}/east`)).code, 200);
   });
 
+  it("goes on with other clusters while one cannot be accepted, and accepts that one once it can", async (t) => {
+    t.mock.method(console, "error", () => undefined);
+    const hub = await HubUnderTest.start(t, true);
+    const [admin, bootstrap] = [hub.admin(), await hub.bootstrap()];
+    const held = { name: "held", finalizers: ["example.com/hold"] };
+    const maps = `${names.paths.namespaces}/alpha/configmaps`;
+    await admin.request("POST", names.paths.namespaces, { metadata: { name: "alpha" } });
+    await admin.request("POST", maps, { metadata: held });
+    await admin.request("DELETE", `${names.paths.namespaces}/alpha`);
+
+    await createCluster(bootstrap, "alpha");
+    await createCluster(bootstrap, "beta");
+    await until(() => hub.accepted("beta")?.["status"] === "True");
+    assert.equal(hub.accepted("alpha"), undefined);
+    await admin.request("PATCH", `${maps}/held`, { metadata: { finalizers: null } }, MERGE);
+    await until(() => hub.accepted("alpha")?.["status"] === "True");
+  });
+
   it("lets nobody accept, or join a set, without the right to", async (t) => {
     const hub = await HubUnderTest.start(t, false);
     await hub.cluster.applyManifests(SET_LESS);
