@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { doctorCommand } from "./doctor.ts";
 import { eventsCommand } from "./events.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
+import { hubCommand } from "./hub.ts";
 import { importsCommand } from "./imports.ts";
 import { joinCommand } from "./join.ts";
 import { leaveCommand } from "./leave.ts";
@@ -27,6 +28,7 @@ export function hawserCommand(): Command {
     .addCommand(doctorCommand())
     .addCommand(importsCommand())
     .addCommand(eventsCommand())
+    .addCommand(hubCommand())
     .addHelpText(
       "after",
       "\nExit codes: 0 all is well, 1 the command failed, 2 it was called wrongly, 3 what it shows is not as it should be.",
@@ -41,7 +43,8 @@ function version(): string {
 /** Runs the command and answers its exit code. A user's mistake is one line; only a bug has a stack. */
 export async function run(argv: readonly string[]): Promise<number> {
   const command = hawserCommand();
-  for (const each of [command, ...command.commands]) each.exitOverride();
+  for (const each of [command, ...command.commands, ...command.commands.flatMap((c) => c.commands)])
+    each.exitOverride();
   try {
     await command.parseAsync([...argv], { from: "user" });
     return Number(process.exitCode ?? EXIT.ok);

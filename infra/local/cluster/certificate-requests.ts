@@ -45,6 +45,15 @@ export function requestedGroups(request: string): readonly string[] {
   return new x509.Pkcs10CertificateRequest(request).subjectName.getField("O");
 }
 
+/** The common names and organizations that a PKCS #10 request (PEM) asks for. @throws when it cannot be read */
+export function requestedSubject(request: string): {
+  readonly commonNames: readonly string[];
+  readonly organizations: readonly string[];
+} {
+  const { subjectName } = new x509.Pkcs10CertificateRequest(request);
+  return { commonNames: subjectName.getField("CN"), organizations: subjectName.getField("O") };
+}
+
 /** A positive serial number of 16 bytes. */
 export function serial(): string {
   const bytes = randomBytes(16);

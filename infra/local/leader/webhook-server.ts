@@ -9,14 +9,19 @@ export interface AdmissionRequest {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   readonly namespace?: string;
   readonly name?: string;
-  readonly userInfo: { readonly username: string };
+  readonly userInfo: {
+    readonly username: string;
+    readonly groups?: readonly string[];
+    readonly uid?: string;
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
+  };
   readonly object?: ApiRecord | null;
   readonly oldObject?: ApiRecord | null;
 }
 
-/** A webhook's answer. */
+/** A webhook's answer; a mutating one's may hold the operations of a JSON Patch. */
 export type AdmissionAnswer =
-  | { readonly allowed: true }
+  | { readonly allowed: true; readonly patch?: readonly object[] }
   | { readonly allowed: false; readonly code: number; readonly message: string };
 
 /** Decides one kind of request; rejects when it cannot. */
@@ -71,7 +76,12 @@ async function review(handler: AdmissionHandler | undefined, body: string): Prom
     answer = { allowed: false, code: 500, message: String(error) };
   }
   const response = answer.allowed
-    ? { uid: request.uid, allowed: true }
+    ? { uid: request.uid, allowed: true, ...encodePatch(answer.patch ?? []) }
     : { uid: request.uid, allowed: false, status: { code: answer.code, message: answer.message } };
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
+}
+
+function encodePatch(patch: readonly object[]): object {
+  if (patch.length === 0) return {};
+  return { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };
 }
