@@ -84,7 +84,7 @@ async function runOnce(
   } else {
     await world.until("the kill", async () => killed || (await isSettled(world, Object.keys(wanted))));
     if (killed) world.kill();
-    else await world.close();
+    else await world.close(() => killed);
     world.point = undefined;
     await world.open();
     await settled(world, Object.keys(wanted));

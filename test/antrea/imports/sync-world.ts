@@ -150,8 +150,11 @@ export class SyncWorld {
     this.#window = { ending, ended: sync.run(hold, ending.signal) };
   }
 
-  /** The window ends; resolves when it has. */
-  async close(): Promise<void> {
+  /**
+   * The window ends; resolves when it has.
+   * @param killed true: it was killed on its way
+   */
+  async close(killed: () => boolean = () => false): Promise<void> {
     const window = this.#window;
     if (window === undefined) return;
     this.#window = undefined;
@@ -160,8 +163,8 @@ export class SyncWorld {
     void window.ended.finally(() => {
       over = true;
     });
-    await this.until("the window to end", () => over);
-    await window.ended;
+    await this.until("the window to end", () => over || killed());
+    if (over) await window.ended;
   }
 
   /** True when the window has ended by itself. */
