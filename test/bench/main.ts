@@ -1,9 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { EXIT } from "../../infra/cli/exit-codes.ts";
 import { beatCommand } from "./beat.ts";
+import { importsCommand } from "./imports.ts";
 
 /** Every bench, a file each: its name is the word on the command line. */
-const BENCHES: readonly (() => Command)[] = [beatCommand];
+const BENCHES: readonly (() => Command)[] = [beatCommand, importsCommand];
 
 /** Runs a bench and answers the exit code: figures are reported and never judged, so that no run fails by being slow. */
 async function run(argv: readonly string[]): Promise<number> {

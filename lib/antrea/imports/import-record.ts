@@ -79,8 +79,13 @@ export function transitionEvent(
   now: number,
 ): NewHistoryEvent | undefined {
   const kind = TOLD[next.state];
-  if (kind === undefined || settled === next.state) return undefined;
   const what = `${next.kind} ${targetWords(next)}`;
+  const released = "done" in outcome ? outcome.done.released : [];
+  if (released.length > 0) {
+    const message = `${what}: its user has taken over, and keeps, ${released.join(", ")}`;
+    return { at: now, protocol: "antrea", kind: "ImportReleased", message };
+  }
+  if (kind === undefined || settled === next.state) return undefined;
   const message = next.error === undefined ? `${what} is imported` : `${what}: ${next.error}`;
   const cause = outcome.kind === "failed" ? { cause: causeOf(outcome.error) } : {};
   return { at: now, protocol: "antrea", kind, message, ...cause };
