@@ -100,7 +100,7 @@ function checkFunctions(
   void checkBeats(examination, membership, baton);
   void checkFunction(examination, ports.aws, WATCHING_ROLE);
   void checkSchedule(examination, ports.aws, WATCHING_ROLE, membership);
-  void checkWatch(examination, ports.aws, membership);
+  void checkWatch(examination, ports, membership);
   void checkImports(examination, ports.aws, membership);
 }
 
